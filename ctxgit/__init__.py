@@ -1,0 +1,5 @@
+"""A git-backed context manager for coding agents."""
+
+from __future__ import annotations
+
+__version__ = "0.1.0"

@@ -1,0 +1,3 @@
+"""What the model gets, planned within a budget; pure."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""Reading: log, show, status as result objects."""
+
+from __future__ import annotations

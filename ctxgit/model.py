@@ -1,0 +1,322 @@
+"""The words of ctxgit as values: events that come in, and the state they are folded into.
+
+Everything here is frozen and knows no file, clock or git. Times are aware UTC. Sizes are
+bytes, ``tokens`` are estimates (see :mod:`ctxgit.tokens`). ``docs/glossary.md`` explains
+each word in a sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from types import MappingProxyType
+
+Json = Mapping[str, object]
+NO_MAPPING: Json = MappingProxyType({})
+
+
+class TaskStatus(StrEnum):
+    """Where a task stands."""
+
+    PENDING = "pending"
+    ACTIVE = "active"
+    DONE = "done"
+    ABANDONED = "abandoned"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether work on the task is still to come."""
+        return self in {TaskStatus.PENDING, TaskStatus.ACTIVE}
+
+
+class PromptKind(StrEnum):
+    """Who wrote a prompt: a person, or the client reporting finished background work."""
+
+    USER = "user"
+    NOTICE = "notice"
+
+
+# --- events: what happened, in our words -------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """What every event carries.
+
+    ``id`` is the name under which it was captured, unique in the store. ``session`` is the
+    client's session id made safe for names, ``agent`` the id of the subagent it happened
+    in, empty in the main loop. ``prompt_id`` is the client's id of the prompt it belongs
+    to, empty where the client gave none.
+    """
+
+    id: str
+    at: datetime
+    session: str
+    agent: str = ""
+    prompt_id: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionStarted(Event):
+    """A session began or goes on; ``source`` is the client's word (startup, resume, …)."""
+
+    source: str = ""
+    transcript_path: str = ""
+    cwd: str = ""
+    client_pid: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromptSubmitted(Event):
+    """A prompt was given to the model."""
+
+    text: str = ""
+    kind: PromptKind = PromptKind.USER
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskChange:
+    """What a tool call or a verb says about one task; ``None`` leaves a field as it is.
+
+    ``key`` is the id the client uses for the task, empty where tasks have no id and are
+    matched by subject. ``number`` addresses a task by our own number instead (verbs).
+    """
+
+    key: str = ""
+    number: int | None = None
+    subject: str | None = None
+    description: str | None = None
+    status: TaskStatus | None = None
+    blocked_by: tuple[str, ...] = ()
+    blocks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class TasksChanged(Event):
+    """Tasks were declared, started or ended, by a tool or by a verb.
+
+    ``origin`` names the way (``TaskCreate``, ``TaskUpdate``, ``TodoWrite``, ``ctx``). With
+    ``whole_list`` the changes are the complete list of the agent's tasks of that origin:
+    what is missing from it was dropped.
+    """
+
+    origin: str = ""
+    changes: tuple[TaskChange, ...] = ()
+    whole_list: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Media:
+    """Something that is not text in a tool result: kept as its digest, type and size."""
+
+    sha256: str
+    media_type: str
+    size: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolFinished(TasksChanged):
+    """A tool call ended, well or not (``failed``).
+
+    ``input`` is the tool's input, ``content`` what the tool returned as text; a part of
+    the input that is the content itself (the text of a Write) is left out of ``input``.
+    ``paths`` are the absolute paths the call read or wrote. The task fields of the parent
+    class are filled where the tool manages tasks.
+    """
+
+    tool_use_id: str = ""
+    tool: str = ""
+    input: Json = NO_MAPPING
+    content: str = ""
+    media: tuple[Media, ...] = ()
+    paths: tuple[str, ...] = ()
+    failed: bool = False
+    duration_ms: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubagentStopped(Event):
+    """A subagent ended, or paused; ``message`` is its last word."""
+
+    agent_type: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnStopped(Event):
+    """The model ended its answer; ``message`` is its last word."""
+
+    message: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompactionAnnounced(Event):
+    """The client is about to compact, and may yet not do it."""
+
+    trigger: str = ""
+    instructions: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compacted(Event):
+    """The model's context was rewritten; ``summary`` is what it was replaced by."""
+
+    trigger: str = ""
+    summary: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionEnded(Event):
+    """The session ended or was left; ``reason`` is the client's word (clear, other, …)."""
+
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observed(Event):
+    """What a sync saw of the project outside the events.
+
+    ``head`` is the object id of HEAD's commit, ``branch`` empty when HEAD is detached,
+    ``previous`` the session that the same client process showed before this one.
+    """
+
+    work_tree: str = ""
+    branch: str = ""
+    head: str = ""
+    previous: str = ""
+
+
+# --- state: what the events add up to ----------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Session:
+    """The facts about a session that are not about one of its turns, tasks or chunks.
+
+    ``ended`` is the reason of its end, empty while it goes on. ``activations`` counts
+    task activations, so that the last activated task can be told.
+    """
+
+    id: str
+    started_at: datetime
+    updated_at: datetime
+    source: str = ""
+    ended: str = ""
+    cwd: str = ""
+    work_tree: str = ""
+    branch: str = ""
+    head: str = ""
+    transcript_path: str = ""
+    client_pid: str = ""
+    previous: str = ""
+    compactions: int = 0
+    activations: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turn:
+    """One user prompt and all that follows until the next.
+
+    ``number`` counts from 1; turn 0 holds what came before any prompt. ``headline`` is the
+    prompt's first line, shortened; the whole prompt is in the tree. ``chunks`` and
+    ``tokens`` count the results scoped to the turn, not those scoped to a task.
+    """
+
+    number: int
+    started_at: datetime
+    ended_at: datetime | None = None
+    headline: str = ""
+    prompt_ids: tuple[str, ...] = ()
+    chunks: int = 0
+    tokens: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """A piece of work in one session.
+
+    ``number`` counts from 1 in the session, ``name`` is the readable part of its folder
+    and tag. ``key`` is the client's id for it. ``activation`` is the session's count at
+    the moment it last became active, 0 before. ``blocked_by`` holds task numbers.
+    """
+
+    number: int
+    name: str
+    subject: str
+    status: TaskStatus
+    created_at: datetime
+    agent: str = ""
+    origin: str = ""
+    key: str = ""
+    description: str = ""
+    activation: int = 0
+    ended_at: datetime | None = None
+    blocked_by: tuple[int, ...] = ()
+    chunks: int = 0
+    tokens: int = 0
+
+    @property
+    def label(self) -> str:
+        """The name of its folder and the last part of its tag, as ``03-fix-login``."""
+        return f"{self.number:02d}-{self.name}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chunk:
+    """One tool result, without its content.
+
+    It is scoped to task ``task``, or to turn ``turn`` when ``task`` is 0; ``place`` counts
+    the chunks of that scope from 0 and fixes the folder. ``sha256`` and ``size`` (bytes of
+    UTF-8) are the content's.
+    """
+
+    id: str
+    tool: str
+    task: int
+    turn: int
+    place: int
+    at: datetime
+    agent: str = ""
+    tool_use_id: str = ""
+    failed: bool = False
+    duration_ms: int | None = None
+    tokens: int = 0
+    size: int = 0
+    sha256: str = ""
+    paths: tuple[str, ...] = ()
+    media: tuple[Media, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    """All that a session's recorded events add up to. Mappings keep insertion order."""
+
+    session: Session
+    turns: Mapping[int, Turn] = field(default_factory=dict)
+    tasks: Mapping[int, Task] = field(default_factory=dict)
+    chunks: Mapping[str, Chunk] = field(default_factory=dict)
+
+    @property
+    def current_turn(self) -> int:
+        """The number of the latest turn, 0 before the first prompt."""
+        return max(self.turns, default=0)
+
+    def active_task(self, agent: str = "") -> Task | None:
+        """The task last activated by ``agent`` among its active ones."""
+        active = [
+            task
+            for task in self.tasks.values()
+            if task.status is TaskStatus.ACTIVE and task.agent == agent
+        ]
+        return max(active, key=lambda task: task.activation, default=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One event folded: what was, what happened, what is."""
+
+    before: State | None
+    event: Event
+    after: State

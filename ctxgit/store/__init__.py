@@ -1,0 +1,3 @@
+"""The hidden repository: what of a state goes where, and git around it."""
+
+from __future__ import annotations

@@ -1,0 +1,52 @@
+"""Small pure tools for text: names made of text, first lines, clean strings."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+SLUG_LENGTH = 40
+_NOT_WORD = re.compile(r"[^\w]+|_+")
+_SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def slugify(text: str, *, default: str = "untitled") -> str:
+    """Return ``text`` as a name for a folder or a ref, in any language.
+
+    Lower case, words joined by ``-``, at most ``SLUG_LENGTH`` characters, never empty and
+    always a valid part of a git ref: letters and digits of every script stay.
+    """
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    words = unicodedata.normalize("NFC", _NOT_WORD.sub("-", folded)).strip("-")
+    if len(words) > SLUG_LENGTH:
+        cut = words[: SLUG_LENGTH + 1]
+        words = cut.rsplit("-", 1)[0] if "-" in cut[SLUG_LENGTH // 2 :] else words[:SLUG_LENGTH]
+    return words.strip("-") or default
+
+
+def is_safe_id(text: str) -> bool:
+    """Whether ``text`` can stand in a file name and a ref as it is."""
+    return _SAFE_ID.fullmatch(text) is not None
+
+
+def one_line(text: str, limit: int) -> str:
+    """Return ``text`` as one line of at most ``limit`` characters, control characters gone.
+
+    The first line that is not blank; an ellipsis shows that there was more.
+    """
+    lines = (_CONTROL.sub(" ", line).strip() for line in text.splitlines())
+    first = next((line for line in lines if line), "")
+    more = first != _CONTROL.sub(" ", text).strip()
+    if len(first) > limit:
+        return first[: limit - 1].rstrip() + "…"
+    return first + " …" if more and len(first) <= limit - 2 else first
+
+
+def replace_surrogates(text: str) -> str:
+    """Return ``text`` with lone surrogates replaced, so that it can be encoded."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    return text
