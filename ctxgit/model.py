@@ -196,7 +196,8 @@ class Session:
     """The facts about a session that are not about one of its turns, tasks or chunks.
 
     ``ended`` is the reason of its end, empty while it goes on. ``activations`` counts
-    task activations, so that the last activated task can be told.
+    task activations, so that the last activated task can be told. ``boundary_open`` is
+    true between the two events the client sends for one compaction.
     """
 
     id: str
@@ -212,6 +213,7 @@ class Session:
     client_pid: str = ""
     previous: str = ""
     compactions: int = 0
+    boundary_open: bool = False
     activations: int = 0
 
 
@@ -221,7 +223,7 @@ class Turn:
 
     ``number`` counts from 1; turn 0 holds what came before any prompt. ``headline`` is the
     prompt's first line, shortened; the whole prompt is in the tree. ``chunks`` and
-    ``tokens`` count the results scoped to the turn, not those scoped to a task.
+    ``tokens`` count the results ever scoped to the turn, not those scoped to a task.
     """
 
     number: int
@@ -239,7 +241,8 @@ class Task:
 
     ``number`` counts from 1 in the session, ``name`` is the readable part of its folder
     and tag. ``key`` is the client's id for it. ``activation`` is the session's count at
-    the moment it last became active, 0 before. ``blocked_by`` holds task numbers.
+    the moment it last became active, 0 before. ``blocked_by`` holds task numbers,
+    ``chunks`` and ``tokens`` count the results ever scoped to it.
     """
 
     number: int
@@ -304,7 +307,7 @@ class State:
         return max(self.turns, default=0)
 
     def active_task(self, agent: str = "") -> Task | None:
-        """The task last activated by ``agent`` among its active ones."""
+        """Return the task last activated by ``agent`` among its active ones."""
         active = [
             task
             for task in self.tasks.values()

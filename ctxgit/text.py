@@ -8,7 +8,10 @@ import unicodedata
 SLUG_LENGTH = 40
 _NOT_WORD = re.compile(r"[^\w]+|_+")
 _SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029"
+    r"\u200e\u200f\u202a-\u202e\u2066-\u2069]"  # marks that reorder a line on screen
+)
 
 
 def slugify(text: str, *, default: str = "untitled") -> str:

@@ -1,0 +1,65 @@
+"""Which rule answers which event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from ctxgit.fold import chunks, sessions, tasks, turns
+from ctxgit.model import (
+    Compacted,
+    Event,
+    Observed,
+    PromptSubmitted,
+    Session,
+    SessionEnded,
+    SessionStarted,
+    State,
+    Step,
+    TasksChanged,
+    ToolFinished,
+    TurnStopped,
+)
+
+
+def fold(state: State | None, event: Event) -> State:
+    """Return the state after ``event``; ``None`` stands for a session not seen before.
+
+    Total: every event is accepted in every state, in any order. An event of a kind that
+    has no rule only moves the session's ``updated_at``.
+    """
+    state = _touched(state, event)
+    match event:
+        case SessionStarted():
+            return sessions.started(state, event)
+        case SessionEnded():
+            return sessions.ended(state, event)
+        case Compacted():
+            return sessions.compacted(state)
+        case Observed():
+            return sessions.observed(state, event)
+        case PromptSubmitted():
+            return turns.prompted(state, event)
+        case TurnStopped():
+            return turns.stopped(state, event)
+        case ToolFinished():
+            return chunks.finished(state, event)
+        case TasksChanged():
+            return tasks.changed(state, event)
+        case _:
+            return state
+
+
+def steps(state: State | None, events: Iterable[Event]) -> Iterator[Step]:
+    """Fold ``events`` one by one, yielding each with the state before and after it."""
+    for event in events:
+        after = fold(state, event)
+        yield Step(before=state, event=event, after=after)
+        state = after
+
+
+def _touched(state: State | None, event: Event) -> State:
+    if state is None:
+        return State(session=Session(id=event.session, started_at=event.at, updated_at=event.at))
+    updated_at = max(state.session.updated_at, event.at)
+    return replace(state, session=replace(state.session, updated_at=updated_at))

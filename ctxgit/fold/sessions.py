@@ -1,0 +1,64 @@
+"""Rules about a session as a whole: its start, its boundaries, its end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ctxgit.model import Observed, SessionEnded, SessionStarted, State
+
+
+def started(state: State, event: SessionStarted) -> State:
+    """Note where the session runs; a start after a compaction is a boundary.
+
+    A start revives a session that had ended (resume). The first ``source`` is kept: it
+    says how the session came to be.
+    """
+    session = state.session
+    is_boundary = event.source == "compact"
+    return replace(
+        state,
+        session=replace(
+            session,
+            source=session.source or event.source,
+            ended="",
+            cwd=event.cwd or session.cwd,
+            transcript_path=event.transcript_path or session.transcript_path,
+            client_pid=event.client_pid or session.client_pid,
+            compactions=session.compactions + is_boundary,
+            boundary_open=is_boundary,
+        ),
+    )
+
+
+def compacted(state: State) -> State:
+    """Count the compaction, unless the start that belongs to it already did."""
+    session = state.session
+    return replace(
+        state,
+        session=replace(
+            session,
+            compactions=session.compactions + (not session.boundary_open),
+            boundary_open=False,
+        ),
+    )
+
+
+def ended(state: State, event: SessionEnded) -> State:
+    """Note why the session ended."""
+    return replace(state, session=replace(state.session, ended=event.reason or "other"))
+
+
+def observed(state: State, event: Observed) -> State:
+    """Take over what a sync saw of the project; what it could not see stays."""
+    session = state.session
+    seen = bool(event.work_tree)
+    return replace(
+        state,
+        session=replace(
+            session,
+            work_tree=event.work_tree or session.work_tree,
+            branch=event.branch if seen else session.branch,
+            head=event.head if seen else session.head,
+            previous=event.previous or session.previous,
+        ),
+    )
