@@ -47,7 +47,10 @@ class Sandbox:
             env={"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[1])},
         )
         assert self._server.stdout is not None
-        self.port = int(self._server.stdout.readline())
+        first_line = self._server.stdout.readline()
+        if not first_line:
+            raise ChildProcessError("the mock server ended before it listened; see above")
+        self.port = int(first_line)
         self._first = self._first_process()
 
     def __enter__(self) -> Self:
