@@ -11,10 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from types import MappingProxyType
 
 Json = Mapping[str, object]
-NO_MAPPING: Json = MappingProxyType({})
 
 
 class TaskStatus(StrEnum):
@@ -128,7 +126,7 @@ class ToolFinished(TasksChanged):
 
     tool_use_id: str = ""
     tool: str = ""
-    input: Json = NO_MAPPING
+    input: Json = field(default_factory=dict)
     content: str = ""
     media: tuple[Media, ...] = ()
     paths: tuple[str, ...] = ()
@@ -196,7 +194,8 @@ class Session:
     """The facts about a session that are not about one of its turns, tasks or chunks.
 
     ``ended`` is the reason of its end, empty while it goes on. ``activations`` counts
-    task activations, so that the last activated task can be told. ``boundary_open`` is
+    task activations, so that the last activated task can be told, ``chunks`` all chunks
+    there ever were. ``boundary_open`` is
     true between the two events the client sends for one compaction.
     """
 
@@ -212,6 +211,7 @@ class Session:
     transcript_path: str = ""
     client_pid: str = ""
     previous: str = ""
+    chunks: int = 0
     compactions: int = 0
     boundary_open: bool = False
     activations: int = 0
@@ -270,12 +270,14 @@ class Task:
 class Chunk:
     """One tool result, without its content.
 
-    It is scoped to task ``task``, or to turn ``turn`` when ``task`` is 0; ``place`` counts
-    the chunks of that scope from 0 and fixes the folder. ``sha256`` and ``size`` (bytes of
+    ``number`` counts the session's chunks from 1. It is scoped to task ``task``, or to turn
+    ``turn`` when ``task`` is 0; ``place`` counts the chunks of that scope from 0 and fixes
+    the folder. ``sha256`` and ``size`` (bytes of
     UTF-8) are the content's.
     """
 
     id: str
+    number: int
     tool: str
     task: int
     turn: int
@@ -294,17 +296,33 @@ class Chunk:
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    """All that a session's recorded events add up to. Mappings keep insertion order."""
+    """All that a session's recorded events add up to.
+
+    Each mapping is in the order in which its entries came. None is ever changed in place.
+    """
 
     session: Session
-    turns: Mapping[int, Turn] = field(default_factory=dict)
-    tasks: Mapping[int, Task] = field(default_factory=dict)
-    chunks: Mapping[str, Chunk] = field(default_factory=dict)
+    turns: dict[int, Turn] = field(default_factory=dict)
+    tasks: dict[int, Task] = field(default_factory=dict)
+    chunks: dict[str, Chunk] = field(default_factory=dict)
 
     @property
     def current_turn(self) -> int:
         """The number of the latest turn, 0 before the first prompt."""
         return max(self.turns, default=0)
+
+    @property
+    def newest_chunk(self) -> Chunk | None:
+        """The chunk folded in last."""
+        return next(reversed(self.chunks.values()), None)
+
+    def turn_of(self, prompt_id: str) -> int:
+        """Return the number of the turn a prompt id belongs to, else of the current turn."""
+        if prompt_id:
+            for turn in reversed(self.turns.values()):
+                if prompt_id in turn.prompt_ids:
+                    return turn.number
+        return self.current_turn
 
     def active_task(self, agent: str = "") -> Task | None:
         """Return the task last activated by ``agent`` among its active ones."""

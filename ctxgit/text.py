@@ -53,3 +53,10 @@ def replace_surrogates(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
     return text
+
+
+def printable(text: str, *, lines: bool = False) -> str:
+    """Return ``text`` without characters that steer a terminal; line breaks stay on demand."""
+    if lines:
+        return "\n".join(_CONTROL.sub("\ufffd", line) for line in text.split("\n"))
+    return _CONTROL.sub("\ufffd", text.replace("\n", " "))

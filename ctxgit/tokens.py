@@ -17,3 +17,11 @@ def estimate_tokens(text: str) -> int:
         return -(-len(text) // ASCII_PER_TOKEN)
     ascii_count = len(text.encode("ascii", "ignore"))
     return -(-ascii_count // ASCII_PER_TOKEN) + len(text) - ascii_count
+
+
+def format_tokens(count: int) -> str:
+    """Return a token count as people say it: ``640``, ``12.3k``, ``1.2M``."""
+    for size, unit in ((1_000_000, "M"), (1_000, "k")):
+        if count >= size:
+            return f"{count / size:.1f}".removesuffix(".0") + unit
+    return str(count)

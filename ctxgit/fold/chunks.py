@@ -32,11 +32,12 @@ def finished(state: State, event: ToolFinished) -> State:
     if identity in state.chunks:
         return state
     state = turns.with_turn(tasks.changed(state, event), event)
-    turn = turns.turn_of(state, event.prompt_id)
+    turn = state.turn_of(event.prompt_id)
     task = _task_of(state, event)
     content = event.content.encode()
     chunk = Chunk(
         id=identity,
+        number=state.session.chunks + 1,
         tool=event.tool,
         task=task,
         turn=turn,
@@ -65,6 +66,7 @@ def _task_of(state: State, event: ToolFinished) -> int:
 
 
 def _counted(state: State, chunk: Chunk) -> State:
+    state = replace(state, session=replace(state.session, chunks=chunk.number))
     if not chunk.task:
         turn = state.turns[chunk.turn]
         return turns.put(

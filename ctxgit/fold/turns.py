@@ -38,17 +38,8 @@ def prompted(state: State, event: PromptSubmitted) -> State:
 def stopped(state: State, event: TurnStopped) -> State:
     """Note when the model ended its answer; a later Stop of the turn moves the time."""
     state = with_turn(state, event)
-    turn = state.turns[turn_of(state, event.prompt_id)]
+    turn = state.turns[state.turn_of(event.prompt_id)]
     return put(state, replace(turn, ended_at=event.at))
-
-
-def turn_of(state: State, prompt_id: str) -> int:
-    """Return the number of the turn a prompt id belongs to, else of the current turn."""
-    if prompt_id:
-        for turn in reversed(list(state.turns.values())):
-            if prompt_id in turn.prompt_ids:
-                return turn.number
-    return state.current_turn
 
 
 def with_turn(state: State, event: Event) -> State:
