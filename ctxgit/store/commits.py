@@ -1,0 +1,214 @@
+"""Steps of a session as commits that a person can read in ``git log``.
+
+A commit ends where something ended: a task was done, the model stopped, the context was
+compacted, the session ended. What is left over at the end of a batch makes one more.
+"""
+
+from __future__ import annotations
+
+import os.path
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ctxgit.model import (
+    Chunk,
+    Compacted,
+    SessionEnded,
+    SessionStarted,
+    State,
+    Step,
+    Task,
+    TaskStatus,
+    TurnStopped,
+)
+from ctxgit.store import layout
+from ctxgit.store.stream import Commit
+from ctxgit.text import one_line
+from ctxgit.tokens import format_tokens
+
+SUBJECT_LENGTH = 72
+LISTED_CHUNKS = 20
+CLOSING = {
+    TurnStopped: "Stop",
+    Compacted: "PostCompact",
+    SessionEnded: "SessionEnd",
+}
+"""Events that end something, with the client's word for them."""
+
+
+def plan(
+    steps: Sequence[Step], *, session_name: str, events: Sequence[str], trees: dict[str, str]
+) -> list[Commit]:
+    """Return the commits for ``steps``, oldest first.
+
+    ``session_name`` is the last part of the branch's name; ``events`` are the names under
+    which the batch was captured, ``trees`` goes into every commit as it is.
+    """
+    groups = list(_groups(steps))
+    return [
+        _commit(_Group(group), session_name, events if group is groups[-1] else (), trees)
+        for group in groups
+    ]
+
+
+def _groups(steps: Sequence[Step]) -> Iterator[list[Step]]:
+    group: list[Step] = []
+    for step in steps:
+        group.append(step)
+        if type(step.event) in CLOSING or _is_boundary(step) or _finished(step):
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+def _is_boundary(step: Step) -> bool:
+    """Whether the context was rewritten just now; the client's summary may come later."""
+    before = step.before.session.compactions if step.before else 0
+    return step.after.session.compactions > before
+
+
+def _finished(step: Step) -> list[Task]:
+    before = step.before.tasks if step.before else {}
+    if before is step.after.tasks:
+        return []
+    return [
+        task
+        for task in step.after.tasks.values()
+        if task.status is TaskStatus.DONE
+        and (task.number not in before or before[task.number].status is not TaskStatus.DONE)
+    ]
+
+
+@dataclass(frozen=True)
+class _Group:
+    """The steps of one commit, and what they amount to."""
+
+    steps: Sequence[Step]
+
+    @property
+    def last(self) -> Step:
+        return self.steps[-1]
+
+    @property
+    def after(self) -> State:
+        return self.last.after
+
+    @property
+    def finished(self) -> list[Task]:
+        return _finished(self.last)
+
+    @property
+    def chunks(self) -> list[Chunk]:
+        before = self.steps[0].before
+        known = before.session.chunks if before else 0
+        return [chunk for chunk in self.after.chunks.values() if chunk.number > known]
+
+    @property
+    def answered(self) -> bool:
+        return isinstance(self.last.event, TurnStopped)
+
+    @property
+    def labels(self) -> list[str]:
+        """Labels of the tasks the commit is about, in order of number."""
+        numbers = {chunk.task for chunk in self.chunks if chunk.task}
+        numbers |= {task.number for task in self.finished}
+        return [self.after.tasks[number].label for number in sorted(numbers)]
+
+
+def _commit(
+    group: _Group, session_name: str, events: Sequence[str], trees: dict[str, str]
+) -> Commit:
+    files: dict[str, bytes | None] = {}
+    for step in group.steps:
+        files.update(layout.files(step))
+    files[layout.SESSION_FILE] = layout.session_file(group.after)
+    if events:
+        files[layout.EVENTS_FILE] = "".join(f"{event}\n" for event in events).encode()
+    return Commit(
+        at=group.after.session.updated_at,
+        message=_message(group),
+        files=files,
+        trees=trees,
+        tags=tuple(layout.task_tag(session_name, task) for task in group.finished),
+    )
+
+
+def _message(group: _Group) -> str:
+    chunks = group.chunks
+    body = [_line(group.after, chunk) for chunk in chunks[:LISTED_CHUNKS]]
+    if len(chunks) > LISTED_CHUNKS:
+        body.append(f"… and {len(chunks) - LISTED_CHUNKS} more")
+    trailers = [f"Ctx-Event: {_event(group)}", f"Ctx-Session: {group.after.session.id}"]
+    trailers += [f"Ctx-Task: {label}" for label in group.labels]
+    trailers.append(f"Ctx-Chunks: {len(chunks)}")
+    trailers.append(f"Ctx-Tokens: {sum(chunk.tokens for chunk in chunks)}")
+    parts = [_subject(group), *(["\n".join(body)] if body else []), "\n".join(trailers)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _event(group: _Group) -> str:
+    if group.finished:
+        return "TaskCompleted"
+    if isinstance(group.last.event, SessionStarted):
+        return "SessionStart"
+    return CLOSING.get(type(group.last.event), "Sync")
+
+
+def _subject(group: _Group) -> str:
+    event, session = group.last.event, group.after.session
+    if group.finished:
+        return _fitted("Finish " + " and ".join(_named(task) for task in group.finished))
+    if isinstance(event, Compacted):
+        how = f" ({event.trigger})" if event.trigger else ""
+        return f"Keep the client's summary of compaction {session.compactions}{how}"
+    if _is_boundary(group.last):
+        return f"Compact the context ({session.compactions})"
+    if isinstance(event, SessionEnded):
+        return f"End the session ({session.ended})"
+    if group.chunks or isinstance(event, TurnStopped):
+        return _turn_subject(group)
+    tasks = group.steps[0].before.tasks if group.steps[0].before else {}
+    started = [task for task in group.after.tasks.values() if tasks.get(task.number) is not task]
+    if started:
+        verbs = {TaskStatus.PENDING: "Declare", TaskStatus.ACTIVE: "Start"}
+        return _fitted(f"{verbs.get(started[-1].status, 'Abandon')} {_named(started[-1])}")
+    started_by = [s.event.source for s in group.steps if isinstance(s.event, SessionStarted)]
+    if started_by:
+        return f"Start the session ({started_by[-1] or 'startup'})"
+    return _turn_subject(group)
+
+
+def _turn_subject(group: _Group) -> str:
+    chunks = group.chunks
+    turn = group.after.turns.get(group.after.turn_of(group.last.event.prompt_id))
+    count = f" ({_counted(chunks)})" if chunks else ""
+    if turn is None or not turn.number:
+        return f"Work before the first prompt{count}"
+    head = f"{'Turn' if chunks or not group.answered else 'Answer turn'} {turn.number}"
+    room = SUBJECT_LENGTH - len(head) - len(count) - 2
+    headline = one_line(turn.headline, room) if room > 0 else ""
+    return f"{head}: {headline}{count}" if headline else f"{head}{count}"
+
+
+def _counted(chunks: Sequence[Chunk]) -> str:
+    results = "1 result" if len(chunks) == 1 else f"{len(chunks)} results"
+    return f"{results}, {format_tokens(sum(chunk.tokens for chunk in chunks))} tokens"
+
+
+def _named(task: Task) -> str:
+    return f"task {task.number}: {task.subject}"
+
+
+def _fitted(subject: str) -> str:
+    return one_line(subject, SUBJECT_LENGTH)
+
+
+def _line(state: State, chunk: Chunk) -> str:
+    where = chunk.paths[0] if chunk.paths else ""
+    root = state.session.work_tree or state.session.cwd
+    if root and where.startswith(root + "/"):
+        where = os.path.relpath(where, root)
+    failed = ", failed" if chunk.failed else ""
+    detail = f" {one_line(where, 80)}" if where else ""
+    return f"- {chunk.tool}{detail} ({format_tokens(chunk.tokens)} tokens{failed})"

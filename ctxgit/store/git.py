@@ -1,0 +1,99 @@
+"""Running git on the store: scrubbed environment, bytes in, bytes out."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ctxgit.errors import GitError
+from ctxgit.paths import scrubbed_environment
+
+
+@dataclass(frozen=True)
+class GitObject:
+    """An object as git stores it: its id, type and content."""
+
+    oid: str
+    type: str
+    content: bytes
+
+
+@dataclass(frozen=True)
+class Git:
+    """The git command on one repository."""
+
+    git_dir: Path
+
+    def run(self, *args: str, stdin: bytes | Iterable[bytes] = b"") -> bytes:
+        """Return what ``git *args`` prints.
+
+        ``stdin`` is fed to it, piece by piece when it is not bytes. Raises GitError with
+        git's own last line when it fails, and when there is no git.
+        """
+        command = ["git", f"--git-dir={self.git_dir}", *args]
+        try:
+            with subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=scrubbed_environment(),
+            ) as process:
+                out, err = _communicate(process, stdin)
+        except FileNotFoundError as error:
+            raise GitError("git is not on PATH", hint="install git 2.30 or newer") from error
+        if process.returncode != 0:
+            raise _failure(args[0], process.returncode, err)
+        return out
+
+    def objects(self, names: Sequence[str]) -> list[GitObject | None]:
+        """Return the objects that ``names`` name, ``None`` for those that do not exist.
+
+        One process for all. A name is anything git resolves, without line breaks.
+        """
+        out = self.run("cat-file", "--batch", stdin="".join(f"{name}\n" for name in names).encode())
+        found: list[GitObject | None] = []
+        position = 0
+        for _ in names:
+            end = out.index(b"\n", position)
+            header = out[position:end].decode("utf-8", "replace").split(" ")
+            position = end + 1
+            if header[-1] in {"missing", "ambiguous"}:
+                found.append(None)
+                continue
+            oid, kind, size = header
+            found.append(GitObject(oid, kind, out[position : position + int(size)]))
+            position += int(size) + 1
+        return found
+
+    def refs(self, *patterns: str) -> dict[str, str]:
+        """Return the refs that match any of ``patterns``, full name to object id."""
+        out = self.run("for-each-ref", "--format=%(refname) %(objectname)", *patterns)
+        pairs = (line.rsplit(" ", 1) for line in out.decode().splitlines())
+        return {ref[0]: ref[1] for ref in pairs}
+
+
+def _communicate(
+    process: subprocess.Popen[bytes], stdin: bytes | Iterable[bytes]
+) -> tuple[bytes, bytes]:
+    if isinstance(stdin, bytes):
+        return process.communicate(stdin)
+    if process.stdin is None:  # it was opened with a pipe; this tells the type checker
+        raise AssertionError
+    try:
+        for piece in stdin:
+            process.stdin.write(piece)
+    except BrokenPipeError:
+        pass  # git has given up; its exit code and message say why
+    except BaseException:
+        process.kill()
+        raise
+    return process.communicate()
+
+
+def _failure(verb: str, code: int, err: bytes) -> GitError:
+    lines = err.decode("utf-8", "replace").strip().splitlines()
+    said = next((line for line in lines if line.startswith(("fatal:", "error:"))), "")
+    return GitError(f"git {verb} failed: {said or (lines[-1] if lines else f'exit code {code}')}")

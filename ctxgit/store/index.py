@@ -1,0 +1,176 @@
+"""The index: what lists and look-ups read. Derived from the branches, deletable at any time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ctxgit.model import Chunk, State
+from ctxgit.paths import StorePaths
+from ctxgit.store import layout, sessions
+from ctxgit.store.git import Git
+
+if TYPE_CHECKING:
+    import sqlite3
+
+SCHEMA_VERSION = 1
+SCHEMA = """
+CREATE TABLE session (
+    key TEXT PRIMARY KEY, name TEXT NOT NULL, tip TEXT NOT NULL, work_tree TEXT NOT NULL,
+    branch TEXT NOT NULL, started_at TEXT NOT NULL, updated_at TEXT NOT NULL,
+    ended TEXT NOT NULL, headline TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE chunk (
+    id TEXT NOT NULL, session TEXT NOT NULL, path TEXT NOT NULL, tip TEXT NOT NULL,
+    PRIMARY KEY (id, session)
+) WITHOUT ROWID;
+"""
+BUSY_SECONDS = 5.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionEntry:
+    """A session as a list shows it. Times are ISO texts; ``headline`` is its last prompt's."""
+
+    key: str
+    name: str
+    tip: str
+    work_tree: str
+    branch: str
+    started_at: str
+    updated_at: str
+    ended: str
+    headline: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChunkEntry:
+    """Where a chunk is: ``tip`` is a commit whose tree has it at ``path`` (no ending)."""
+
+    id: str
+    session: str
+    path: str
+    tip: str
+
+
+@dataclass(frozen=True)
+class Index:
+    """The open index."""
+
+    connection: sqlite3.Connection
+
+    def put(self, branch: sessions.Branch, chunks: Iterable[Chunk]) -> None:
+        """Take in a branch as it stands, and ``chunks`` that are in its tree."""
+        state = branch.state
+        if state is None:
+            return
+        with self.connection:
+            self._put_session(branch, state)
+            self.connection.executemany(
+                "INSERT OR REPLACE INTO chunk VALUES (?, ?, ?, ?)",
+                (
+                    (chunk.id, branch.key, layout.chunk_path(state, chunk), branch.tip)
+                    for chunk in chunks
+                ),
+            )
+
+    def _put_session(self, branch: sessions.Branch, state: State) -> None:
+        session = state.session
+        turn = state.turns.get(state.current_turn)
+        self.connection.execute(
+            "INSERT OR REPLACE INTO session VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                branch.key,
+                branch.name,
+                branch.tip,
+                session.work_tree or session.cwd,
+                session.branch,
+                session.started_at.isoformat(),
+                session.updated_at.isoformat(),
+                session.ended,
+                turn.headline if turn else "",
+            ),
+        )
+
+    def refresh(self, git: Git) -> None:
+        """Bring the index up to the branches, whatever moved them."""
+        known = dict(self.connection.execute("SELECT name, tip FROM session"))
+        refs = git.refs(layout.SESSIONS)
+        there = {ref.removeprefix(layout.SESSIONS): oid for ref, oid in refs.items()}
+        for name in known.keys() - there.keys():
+            self._forget(name)
+        for name, oid in there.items():
+            if known.get(name) != oid:
+                state = sessions.read_state(git, oid)
+                branch = sessions.Branch(key=state.session.id, name=name, tip=oid, state=state)
+                self.put(branch, state.chunks.values())
+
+    def _forget(self, name: str) -> None:
+        with self.connection:
+            self.connection.execute(
+                "DELETE FROM chunk WHERE session = (SELECT key FROM session WHERE name = ?)",
+                (name,),
+            )
+            self.connection.execute("DELETE FROM session WHERE name = ?", (name,))
+
+    def sessions(self, *, work_tree: str | None = None, prefix: str = "") -> list[SessionEntry]:
+        """Return sessions, the last updated first, of one work tree or of all.
+
+        ``prefix`` is the beginning of an id or of a branch's name.
+        """
+        rows = self.connection.execute(
+            "SELECT key, name, tip, work_tree, branch, started_at, updated_at, ended, headline"
+            " FROM session WHERE (? IS NULL OR work_tree = ?)"
+            " AND (substr(key, 1, ?) = ? OR substr(name, 1, ?) = ?)"
+            " ORDER BY updated_at DESC, key",
+            (work_tree, work_tree, len(prefix), prefix, len(prefix), prefix),
+        )
+        fields = [column[0] for column in rows.description]
+        return [SessionEntry(**dict(zip(fields, row, strict=True))) for row in rows]
+
+    def chunks(self, prefix: str) -> list[ChunkEntry]:
+        """Return the chunks whose id begins with ``prefix``, at most a dozen."""
+        rows = self.connection.execute(
+            "SELECT id, session, path, tip FROM chunk WHERE id >= ? AND id < ? LIMIT 12",
+            (prefix, prefix + "\U0010ffff"),
+        )
+        return [ChunkEntry(id=row[0], session=row[1], path=row[2], tip=row[3]) for row in rows]
+
+
+@contextmanager
+def opened(store: StorePaths) -> Iterator[Index]:
+    """Open the index, making it anew when it is missing, damaged or of another version."""
+    import sqlite3
+
+    try:
+        connection = _connect(store)
+    except sqlite3.DatabaseError:
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            store.index.with_name(store.index.name + suffix).unlink(missing_ok=True)
+        connection = _connect(store)
+    try:
+        yield Index(connection)
+    finally:
+        connection.close()
+
+
+def _connect(store: StorePaths) -> sqlite3.Connection:
+    import sqlite3
+
+    connection = sqlite3.connect(store.index, timeout=BUSY_SECONDS)
+    try:
+        connection.execute("PRAGMA synchronous = OFF")  # what a power cut takes is made again
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version != SCHEMA_VERSION:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.executescript(
+                "BEGIN IMMEDIATE; DROP TABLE IF EXISTS session; DROP TABLE IF EXISTS chunk;"
+                f"{SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT"
+            )
+            store.index.chmod(0o600)
+    except BaseException:
+        connection.close()
+        raise
+    return connection

@@ -1,0 +1,164 @@
+"""Making and opening the hidden repository. The only module that imports GitPython."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ctxgit.documents import load_toml
+from ctxgit.errors import GitError, StoreError, StoreVersionError
+from ctxgit.paths import StorePaths, scrubbed_environment
+
+if TYPE_CHECKING:
+    import git
+
+FORMAT = 1
+MAIN = "main"
+SETTINGS = {
+    "user.name": "ctxgit",
+    "user.email": "ctx@ctxgit.invalid",
+    "commit.gpgSign": "false",
+    "tag.gpgSign": "false",
+    "core.hooksPath": os.devnull,  # the user's own hooks are for the user's own repositories
+    "core.sharedRepository": "0600",
+    "core.logAllRefUpdates": "true",
+    "core.autocrlf": "false",
+    "core.fsync": "all",
+    "gc.auto": "0",  # never a surprise in a hook: see store/maintenance.py
+    "gc.reflogExpire": "never",
+    "gc.reflogExpireUnreachable": "never",
+    "maintenance.auto": "false",
+    "receive.autogc": "false",
+    "advice.detachedHead": "false",
+}
+
+
+def create(store: StorePaths, template: Path) -> bool:
+    """Make a store from ``template``; return False when there is one already.
+
+    It appears whole or not at all. Raises StoreError when something else is in its place,
+    GitError when git refuses, OSError when the folder cannot be written.
+    """
+    if store.git_dir.exists():
+        make_runtime(store)
+        return False
+    if store.root.exists() and any(store.root.iterdir()):
+        raise StoreError(
+            f"{store.root} is there and is no context store",
+            hint="move it away, or name another place with --store",
+        )
+    making = store.root.with_name(f"{store.root.name}.making-{os.getpid()}")
+    try:
+        _build(StorePaths(making), template)
+        with suppress(FileNotFoundError):
+            store.root.rmdir()
+        try:
+            making.rename(store.root)
+        except OSError:
+            if not store.git_dir.exists():  # else another process was quicker
+                raise
+            return False
+    finally:
+        shutil.rmtree(making, ignore_errors=True)
+    return True
+
+
+def check(store: StorePaths) -> None:
+    """Raise StoreVersionError when a newer ctxgit made the store, StoreError when it is damaged."""
+    if not (store.git_dir / "HEAD").is_file() or not (store.git_dir / "objects").is_dir():
+        raise StoreError(
+            f"{store.root} is damaged: its repository is incomplete",
+            hint=f"restore it from a backup, or move it away and run `ctx init`: {store.root}",
+        )
+    with suppress(FileNotFoundError):
+        try:
+            written = load_toml((store.root / "config.toml").read_bytes()).get("format", FORMAT)
+        except ValueError as error:
+            raise StoreError(f"{store.root / 'config.toml'} is not valid: {error}") from error
+        if not isinstance(written, int) or written > FORMAT:
+            raise StoreVersionError(
+                f"{store.root} has store format {written}, this ctxgit knows {FORMAT}",
+                hint="install a newer ctxgit",
+            )
+
+
+def commit_main(store: StorePaths, paths: list[Path], message: str) -> None:
+    """Commit ``paths`` on main, and nothing else that may lie changed beside them.
+
+    The caller holds the store's lock. Raises GitError.
+    """
+    with _repository(store) as repository:
+        names = [str(path.relative_to(store.root)) for path in paths]
+        repository.git.add("--", *names)
+        repository.git.commit("--quiet", "--only", "-m", message, "--", *names)
+
+
+def make_runtime(store: StorePaths) -> None:
+    """Make the folders that are never versioned."""
+    for folder in (store.runtime, store.spool, store.rejected, store.recaps, store.sessions):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def _build(making: StorePaths, template: Path) -> None:
+    import git
+
+    shutil.copytree(template, making.root)
+    for folder, _, files in os.walk(making.root):
+        Path(folder).chmod(0o700)
+        for name in files:
+            (Path(folder) / name).chmod(0o600)
+    with _our_environment(), _private_files():
+        try:
+            repository = git.Repo.init(making.root, initial_branch=MAIN)
+            with repository.config_writer() as config:
+                for name, value in SETTINGS.items():
+                    section, option = name.split(".")
+                    config.set_value(section, option, value)
+            repository.git.add("--all")
+            repository.git.commit("--quiet", "-m", "Make the context store")
+        except git.GitCommandNotFound as error:
+            raise GitError("git is not on PATH", hint="install git 2.30 or newer") from error
+        except git.GitCommandError as error:
+            raise GitError(f"git could not make the store: {error.stderr.strip()}") from error
+        repository.close()
+        make_runtime(making)
+
+
+@contextmanager
+def _repository(store: StorePaths) -> Iterator[git.Repo]:
+    import git
+
+    with _our_environment(), git.Repo(store.root) as repository:
+        try:
+            yield repository
+        except git.GitCommandError as error:
+            raise GitError(f"git failed in {store.root}: {error.stderr.strip()}") from error
+
+
+@contextmanager
+def _our_environment() -> Iterator[None]:
+    """Give GitPython, which takes the process's environment, the scrubbed one.
+
+    An empty template folder keeps the user's hooks and excludes out of the store.
+    """
+    inherited = dict(os.environ)
+    try:
+        os.environ.clear()
+        os.environ.update(scrubbed_environment(), GIT_TEMPLATE_DIR="")
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(inherited)
+
+
+@contextmanager
+def _private_files() -> Iterator[None]:
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)

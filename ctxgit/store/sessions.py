@@ -1,0 +1,260 @@
+"""Session branches: found, loaded into a state, added to.
+
+The tree of a branch holds the whole state; ``state.json`` in the session's runtime folder
+is a copy of it for the commit it names, so that a sync need not read thousands of headers.
+It can be deleted at any time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+
+from ctxgit.documents import Table, from_table, jsonable, load_toml, to_table
+from ctxgit.errors import StoreError, StoreVersionError
+from ctxgit.files import write_atomically
+from ctxgit.model import Chunk, Session, State, Step, Task, Turn
+from ctxgit.paths import StorePaths
+from ctxgit.store import commits, layout
+from ctxgit.store.git import Git, GitObject
+from ctxgit.store.stream import FAST_IMPORT, stream
+
+FORMAT = 1
+CACHE_FORMAT = 1
+SHORT_ID, LONG_ID = 8, 128
+
+
+@dataclass(frozen=True, kw_only=True)
+class Branch:
+    """A session's branch as it stands.
+
+    ``name`` is the last part of the ref (``2026-11-30-07d9a8cd``), ``tip`` its commit,
+    empty before the first; ``state`` is ``None`` then. ``events`` are the names of the
+    events that the last commit took in, ``knowledge`` the tree of main's knowledge.
+    """
+
+    key: str
+    name: str
+    tip: str = ""
+    state: State | None = None
+    events: frozenset[str] = field(default_factory=frozenset)
+    knowledge: str = ""
+
+    @property
+    def ref(self) -> str:
+        """The full name of the ref."""
+        return layout.SESSIONS + self.name
+
+
+def load(store: StorePaths, key: str, *, started_at: datetime) -> Branch:
+    """Return the branch of session ``key``, a new one named for ``started_at`` if none is.
+
+    Raises StoreVersionError when a newer ctxgit wrote it, StoreError when it is damaged.
+    """
+    git = Git(store.git_dir)
+    cached = _read_cache(store, key)
+    name = str(cached.get("name") or "") or _find_name(git, key)
+    if not name:
+        name = _new_name(git, key, started_at)
+    ref = layout.SESSIONS + name
+    commit, events, knowledge = git.objects(
+        [ref, f"{ref}:{layout.EVENTS_FILE}", f"refs/heads/main:{layout.KNOWLEDGE}"]
+    )
+    branch = Branch(key=key, name=name, knowledge=knowledge.oid if knowledge else "")
+    if commit is None:
+        return branch
+    return Branch(
+        key=key,
+        name=name,
+        tip=commit.oid,
+        state=_cached_state(cached, commit.oid) or read_state(git, commit.oid),
+        events=frozenset(events.content.decode().splitlines()) if events else frozenset(),
+        knowledge=branch.knowledge,
+    )
+
+
+def add(
+    store: StorePaths, branch: Branch, steps: Sequence[Step], events: Sequence[str]
+) -> tuple[Branch, int]:
+    """Commit ``steps`` to ``branch``; return it as it is then, and the count of commits.
+
+    All in one ``git fast-import``: either every commit and tag is there or none is. The
+    caller holds the session's lock. Raises GitError; nothing has changed then.
+    """
+    git = Git(store.git_dir)
+    trees = {layout.KNOWLEDGE: branch.knowledge} if branch.knowledge else {}
+    planned = commits.plan(steps, session_name=branch.name, events=events, trees=trees)
+    _remove_stale_locks(store, branch, [tag for commit in planned for tag in commit.tags])
+    tip = git.run(*FAST_IMPORT, stdin=stream(branch.ref, branch.tip or None, planned))
+    added = replace(
+        branch, tip=tip.decode().strip(), state=steps[-1].after, events=frozenset(events)
+    )
+    _write_cache(store, added)
+    return added, len(planned)
+
+
+def read_state(git: Git, commit: str) -> State:
+    """Return the state that the tree of ``commit`` holds.
+
+    Raises StoreVersionError, or StoreError naming the file that cannot be read.
+    """
+    listing = git.run("ls-tree", "-r", "-z", commit).decode("utf-8", "replace").split("\0")
+    entries = [line.split("\t", 1) for line in listing if line]
+    wanted = [(meta.split(" ")[2], path) for meta, path in entries if _is_record(path)]
+    found = git.objects([oid for oid, _ in wanted])
+    return _assembled(
+        {path: _table(path, blob) for (_, path), blob in zip(wanted, found, strict=True)}
+    )
+
+
+def cached_state(store: StorePaths, key: str, tip: str) -> State | None:
+    """Return the copy of the state of session ``key`` at commit ``tip``, if there is one."""
+    return _cached_state(_read_cache(store, key), tip)
+
+
+def last_state(store: StorePaths, key: str) -> State | None:
+    """Return the copy of the session's state as the last sync left it, if there is one."""
+    cached = _read_cache(store, key)
+    return _cached_state(cached, str(cached.get("commit")))
+
+
+def _is_record(path: str) -> bool:
+    return path.endswith(".toml") and not path.startswith(f"{layout.KNOWLEDGE}/")
+
+
+def _table(path: str, blob: GitObject | None) -> Table:
+    try:
+        return load_toml(blob.content if blob else b"")
+    except ValueError as error:
+        raise StoreError(f"{path} in the store is damaged: {error}") from error
+
+
+def _assembled(tables: dict[str, Table]) -> State:
+    session = tables.pop(layout.SESSION_FILE, {})
+    written = session.get("format", 0)
+    if isinstance(written, int) and written > FORMAT:
+        raise StoreVersionError(
+            f"the session has format {written}, this ctxgit knows {FORMAT}",
+            hint="install a newer ctxgit",
+        )
+    turns, tasks, chunks = [], [], []
+    try:
+        for path, table in tables.items():
+            leaf = path.rsplit("/", 1)[-1]
+            if leaf == "turn.toml":
+                turns.append(from_table(Turn, table))
+            elif leaf == "task.toml":
+                tasks.append(from_table(Task, table))
+            else:
+                chunks.append(from_table(Chunk, table))
+        return _state(from_table(Session, session), turns, tasks, chunks)
+    except ValueError as error:
+        raise StoreError(f"the session's tree is damaged: {error}") from error
+
+
+def _state(session: Session, turns: list[Turn], tasks: list[Task], chunks: list[Chunk]) -> State:
+    return State(
+        session=session,
+        turns={turn.number: turn for turn in sorted(turns, key=lambda turn: turn.number)},
+        tasks={task.number: task for task in sorted(tasks, key=lambda task: task.number)},
+        chunks={chunk.id: chunk for chunk in sorted(chunks, key=lambda chunk: chunk.number)},
+    )
+
+
+# --- names -----------------------------------------------------------------------------------
+
+
+def _find_name(git: Git, key: str) -> str:
+    """Return the name of the branch of session ``key``, empty when it has none."""
+    prefix = key[:SHORT_ID]
+    names = [ref.removeprefix(layout.SESSIONS) for ref in git.refs(f"{layout.SESSIONS}*-{prefix}*")]
+    files = git.objects([f"{layout.SESSIONS}{name}:{layout.SESSION_FILE}" for name in names])
+    for name, blob in zip(names, files, strict=True):
+        with suppress(StoreError):
+            if _table(name, blob).get("id") == key:
+                return name
+    return ""
+
+
+def _new_name(git: Git, key: str, started_at: datetime) -> str:
+    """Return a free name: the date and as much of the id as tells it from the others."""
+    taken = {ref.removeprefix(layout.SESSIONS) for ref in git.refs(layout.SESSIONS)}
+    day = started_at.date().isoformat()
+    lengths = (*range(SHORT_ID, len(key), 4), LONG_ID)
+    candidates = (f"{day}-{key[:length].rstrip('-_')}" for length in lengths)
+    return next(name for name in candidates if name not in taken)
+
+
+# --- what a killed process leaves ------------------------------------------------------------
+
+
+def _remove_stale_locks(store: StorePaths, branch: Branch, tags: Sequence[str]) -> None:
+    """Remove ref locks that a killed git left: we hold the lock of their only writer."""
+    for ref in (branch.ref, *tags):
+        with suppress(OSError):
+            (store.git_dir / f"{ref}.lock").unlink()
+
+
+# --- the copy of the state -------------------------------------------------------------------
+
+
+def _cache_path(store: StorePaths, key: str) -> Path:
+    return store.session_dir(key) / "state.json"
+
+
+def _read_cache(store: StorePaths, key: str) -> Table:
+    try:
+        cached = json.loads(_cache_path(store, key).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return cached if isinstance(cached, dict) and cached.get("format") == CACHE_FORMAT else {}
+
+
+def _cached_state(cached: Table, tip: str) -> State | None:
+    if cached.get("commit") != tip:
+        return None
+    try:
+        rows = {name: cached[name] for name in ("session", "turns", "tasks", "chunks")}
+        return _state_from_rows(rows)
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _state_from_rows(rows: dict[str, object]) -> State:
+    def each(name: str) -> list[Table]:
+        listed = rows[name]
+        if not isinstance(listed, list):
+            raise TypeError(name)
+        return listed
+
+    (session,) = each("session")
+    return _state(
+        from_table(Session, session),
+        [from_table(Turn, row) for row in each("turns")],
+        [from_table(Task, row) for row in each("tasks")],
+        [from_table(Chunk, row) for row in each("chunks")],
+    )
+
+
+def _write_cache(store: StorePaths, branch: Branch) -> None:
+    state = branch.state
+    if state is None:
+        return
+    cached = {
+        "format": CACHE_FORMAT,
+        "name": branch.name,
+        "commit": branch.tip,
+        "session": [to_table(state.session)],
+        "turns": [to_table(turn) for turn in state.turns.values()],
+        "tasks": [to_table(task) for task in state.tasks.values()],
+        "chunks": [to_table(chunk) for chunk in state.chunks.values()],
+    }
+    with suppress(OSError):  # a copy that cannot be written is made again from the tree
+        write_atomically(
+            _cache_path(store, branch.key),
+            json.dumps(cached, default=jsonable, separators=(",", ":")).encode(),
+        )
