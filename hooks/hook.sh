@@ -1,0 +1,140 @@
+#!/bin/sh
+# The hook of every event. hooks.json sources it into the shell that the client starts, with
+# the event's name as $1 and the event's payload on standard input; a second shell would
+# cost a fifth of the whole hook. `sh hook.sh EVENT` does the same.
+#
+# Keeps the payload in the spool of the project's store and does nothing else that takes
+# time: no parsing, no git, no Python but for the events that are answered. Whatever goes
+# wrong is logged in the store; the exit code is always 0, and nothing but an answer meant
+# for the client is printed. The rules for finding the store are those of find_store in
+# ctxgit/gitdir.py; the form of an event's name is described in ctxgit/capture/spool.py.
+
+umask 077
+exec 2>/dev/null
+event=$1
+plugin=${CLAUDE_PLUGIN_ROOT:-${0%/hooks/*}}
+
+find_store() {
+	if [ -n "${CTX_STORE:-}" ]; then
+		store=$CTX_STORE
+		[ -d "$store/.git/ctx" ]
+		return
+	fi
+	dir=${CLAUDE_PROJECT_DIR:-$PWD}
+	while :; do
+		store=$dir/.context-store
+		[ -d "$store/.git/ctx" ] && return 0
+		if [ -f "$dir/.git" ]; then
+			find_store_of_linked_work_tree
+			return
+		fi
+		[ -e "$dir/.git" ] && return 1
+		case $dir in
+		*/*) dir=${dir%/*} ;;
+		*) return 1 ;;
+		esac
+	done
+}
+
+find_store_of_linked_work_tree() {
+	IFS= read -r line <"$dir/.git"
+	git_dir=${line#gitdir: }
+	case $git_dir in /*) ;; *) git_dir=$dir/$git_dir ;; esac
+	[ -f "$git_dir/commondir" ] || return 1
+	IFS= read -r common <"$git_dir/commondir"
+	case $common in /*) ;; *) common=$git_dir/$common ;; esac
+	if [ -f "$common/info/exclude" ]; then
+		while IFS= read -r line; do
+			case $line in
+			"# ctxgit store: "*)
+				store=${line#"# ctxgit store: "}
+				[ -d "$store/.git/ctx" ] && return 0
+				;;
+			esac
+		done <"$common/info/exclude"
+	fi
+	common=$(CDPATH='' cd -- "$common" && pwd -P)
+	store=${common%/*}/.context-store
+	[ -d "$store/.git/ctx" ]
+}
+
+log() {
+	log=$store/.git/ctx/log
+	[ -n "$(find "$log" -size +1024)" ] && mv -f "$log" "$log.1"
+	printf '%s hook %s: %s\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$event" "$1" >>"$log"
+}
+
+# Keep standard input as the file $spool/$name, whole or not at all, over no other file: a
+# link never replaces one. The first name of the file is left for the sync to remove.
+keep() {
+	spool=$store/.git/ctx/spool
+	session=${CLAUDE_CODE_SESSION_ID:-none}
+	case $session in *[!A-Za-z0-9_-]* | [!A-Za-z0-9]*) session=none ;; esac
+	[ ${#session} -le 128 ] || session=none
+	client=${CLAUDE_PID:-none}
+	case $client in *[!0-9]*) client=none ;; esac
+	now=$(date +%s%N)
+	name=${now%%[!0-9]*}.$session.$client.$$
+	[ -d "$spool" ] || mkdir -p "$spool"
+	while [ -e "$spool/$name" ] || [ -e "$spool/.$name" ]; do name=$name.1; done
+	if cat >"$spool/.$name"; then
+		ln "$spool/.$name" "$spool/$name" && return
+		mv -n "$spool/.$name" "$spool/$name" # a file system without hard links
+		[ -e "$spool/$name" ] && return
+	fi
+	rm -f "$spool/.$name"
+	log "the event could not be kept in $spool"
+	return 1
+}
+
+# Set $python to an interpreter that runs ctxgit: as recorded, else found anew.
+find_python() {
+	for record in "$store/.git/ctx/interpreter" "${CLAUDE_PLUGIN_DATA:-}/interpreter"; do
+		[ -f "$record" ] && IFS= read -r python <"$record" && [ -x "$python" ] && return 0
+	done
+	export CTX_RECORD_INTERPRETER=1
+	for command in ctxgit ctx; do
+		command=$(command -v "$command") && IFS= read -r line <"$command" || continue
+		case $line in '#!'*python*) python=${line#??} && [ -x "$python" ] && return 0 ;; esac
+	done
+	for command in python3 python3.14 python3.13 python3.12 python3.11; do
+		python=$(command -v "$command") &&
+			"$python" -I -c 'import sys; sys.exit(sys.version_info < (3, 11))' && return 0
+	done
+	log "no Python 3.11 or newer with ctxgit was found"
+	return 1
+}
+
+# Run a verb of ctxgit/cli/hook.py.
+ctxgit() {
+	"$python" -I -S "$plugin/hooks/boot.py" "$@" 2>/dev/null
+}
+
+sync_detached() {
+	(
+		trap '' HUP
+		ctxgit sync "$store" "$session" </dev/null >/dev/null &
+	)
+}
+
+if ! find_store; then
+	store=
+	if [ "$event" = SessionStart ] && find_python; then
+		ctxgit no-store "" "${CLAUDE_PROJECT_DIR:-$PWD}"
+	fi
+	exit 0
+fi
+
+keep || exit 0
+case $event in
+Stop | SessionEnd | PostCompact)
+	find_python && sync_detached
+	;;
+PreCompact)
+	find_python && ctxgit pre-compact "$store" "$session"
+	;;
+SessionStart)
+	find_python && sync_detached && ctxgit session-start "$store" "$spool/$name"
+	;;
+esac
+exit 0
