@@ -1,0 +1,82 @@
+"""``ctx config``: read and change settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ctxgit import config
+from ctxgit.actions.place import Place, config_files, load_config
+from ctxgit.errors import UsageError
+from ctxgit.store import repository
+from ctxgit.store.lock import locked
+
+LOCK_SECONDS = 10.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettingRow:
+    """A setting: its value, the layer it comes from (``default`` when none sets it)."""
+
+    key: str
+    value: config.Value
+    layer: str
+    default: config.Value
+    help: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfigResult:
+    """Settings, and whether a change was made."""
+
+    settings: tuple[SettingRow, ...]
+    changed: bool = False
+
+
+def read(place: Place, name: str | None = None) -> ConfigResult:
+    """Return one setting, or all. Raises ConfigError."""
+    names = [config.find_key(name).name] if name else list(config.KEYS)
+    settings = load_config(place.store).settings
+    return ConfigResult(settings=tuple(_row(settings[each]) for each in names))
+
+
+def write(place: Place, name: str, text: str | None, layer: config.Layer | None) -> ConfigResult:
+    """Set ``name`` in a layer, or take it out with ``None``; return the setting in force then.
+
+    Without ``layer``: this machine's, or the nearest the key may stand in. Raises
+    ConfigError, UsageError, StoreError.
+    """
+    key = config.find_key(name)
+    chosen = layer or key.layers[-1]
+    try:
+        value = None if text is None else key.parse(text)
+    except ValueError as error:
+        raise UsageError(f"{text} is no value for {name}: {error}") from error
+    path = config_files(place.store)[chosen]
+    if chosen is config.Layer.SHARED:
+        with locked(place.store.runtime / "lock", wait=LOCK_SECONDS):
+            changed = config.set_value(path, chosen, name, value)
+            if changed:
+                message = f"Set {name} to {text}" if text is not None else f"Unset {name}"
+                repository.commit_main(place.store, [path], message)
+    else:
+        changed = config.set_value(path, chosen, name, value)
+    return ConfigResult(settings=read(place, name).settings, changed=changed)
+
+
+def layer_named(name: str | None) -> config.Layer | None:
+    """Return the layer called ``name``; raises UsageError when there is none."""
+    if name is None:
+        return None
+    if name not in list(config.Layer):
+        raise UsageError(f"there is no layer {name}", hint=f"layers: {', '.join(config.Layer)}")
+    return config.Layer(name)
+
+
+def _row(setting: config.Setting) -> SettingRow:
+    return SettingRow(
+        key=setting.key.name,
+        value=setting.value,
+        layer=setting.layer or "default",
+        default=setting.key.default,
+        help=setting.key.help,
+    )

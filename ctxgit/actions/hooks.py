@@ -1,0 +1,80 @@
+"""What a hook starts, beyond keeping the event: syncs, advice, a word to a new user."""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from ctxgit import config, paths
+from ctxgit.actions import place
+from ctxgit.actions.sync import sync
+from ctxgit.deliver.hint import hint
+from ctxgit.paths import StorePaths
+from ctxgit.store import interpreter, maintenance, sessions
+from ctxgit.text import is_safe_id
+
+PRE_COMPACT_LOCK_SECONDS = 10.0
+NICENESS = 5
+
+
+def sync_detached(store: str, session: str) -> str:
+    """Commit the session's events, then everybody's left-overs, then tidy up if it is time."""
+    with suppress(OSError):
+        os.setsid()
+    with suppress(OSError):
+        os.nice(NICENESS)
+    where = StorePaths(Path(store))
+    if os.environ.get("CTX_RECORD_INTERPRETER"):
+        interpreter.record(where)
+    sync(where, session=session)
+    sync(where)
+    maintenance.run_if_due(where, packs=place.load_config(where).number("maintenance.packs"))
+    return ""
+
+
+def pre_compact(store: str, session: str) -> str:
+    """Commit the session's events and return the advice to the summariser."""
+    where = StorePaths(Path(store))
+    sync(where, session=session, wait=PRE_COMPACT_LOCK_SECONDS)
+    limit = place.load_config(where).number("hint.max_characters")
+    state = sessions.last_state(where, session) if is_safe_id(session) else None
+    return hint(state, limit=limit) if state else ""
+
+
+def no_store(_: str, directory: str) -> str:
+    """Make a store where the user's configuration says so, else say once how to make one."""
+    project = Path(directory)
+    files = {config.Layer.USER: paths.user_config_path()}
+    if config.load_config(files).text("auto_init") == "on":
+        from ctxgit.actions.init import init  # noqa: PLC0415 - imports GitPython
+
+        if paths.find_project(project).git_dir is not None:
+            init(project)
+            return _message("ctxgit made a context store here; it records from the next prompt on.")
+    marker = _hint_marker(project)
+    if marker.exists():
+        return ""
+    marker.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    marker.touch(mode=0o600)
+    return _message("ctxgit keeps no context for this project yet; `ctx init` starts it.")
+
+
+def _hint_marker(project: Path) -> Path:
+    data = os.environ.get("CLAUDE_PLUGIN_DATA")
+    folder = Path(data) if data else paths.claude_config_dir() / "plugins" / "data" / "ctxgit"
+    return folder / "told" / f"{zlib.crc32(os.fsencode(project)):08x}"
+
+
+def _message(text: str) -> str:
+    return json.dumps({"systemMessage": text}) + "\n"
+
+
+VERBS: dict[str, Callable[..., str]] = {
+    "sync": sync_detached,
+    "pre-compact": pre_compact,
+    "no-store": no_store,
+}

@@ -1,0 +1,57 @@
+"""``ctx init``: make the store, hide it, and let the client load the plugin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ctxgit import paths, resources
+from ctxgit.claude import settings
+from ctxgit.errors import StoreError
+from ctxgit.paths import StorePaths
+from ctxgit.store import interpreter, repository
+
+SETTINGS = ".claude/settings.local.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class InitResult:
+    """What there is after ``ctx init``, and what of it is new."""
+
+    store: Path
+    created: bool
+    settings: Path
+    enabled: bool
+    newly_enabled: bool
+    plugin: Path
+
+
+def init(directory: Path, *, store: Path | None = None, enable: bool = False) -> InitResult:
+    """Make the store of the project that ``directory`` is in, unless there is one.
+
+    With ``enable`` the client's local settings are told to load the plugin at its next
+    start. Doing it again changes nothing. Raises NotInProjectError, StoreError, GitError,
+    SettingsError.
+    """
+    project = paths.find_project(directory)
+    place = StorePaths((store or project.root / paths.gitdir.STORE_NAME).absolute())
+    try:
+        created = repository.create(place, resources.template_dir())
+        interpreter.record(place)
+    except OSError as error:
+        raise StoreError(f"cannot make a store in {place.root}: {error.strerror}") from error
+    repository.check(place)
+    paths.hide_store(project, place.root)
+    settings_path = project.work_tree / SETTINGS
+    plugin = resources.plugin_dir()
+    newly_enabled = enable and settings.enable_plugin(settings_path, plugin)
+    if enable:
+        paths.hide_path(project, SETTINGS)
+    return InitResult(
+        store=place.root,
+        created=created,
+        settings=settings_path,
+        enabled=settings.is_enabled(settings_path, plugin),
+        newly_enabled=newly_enabled,
+        plugin=plugin,
+    )

@@ -1,0 +1,97 @@
+"""The place a verb is given for: its store, its settings, its session."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from ctxgit import config, gitdir, paths
+from ctxgit.errors import NotFoundError, NotInProjectError
+from ctxgit.store import index, repository, sessions
+from ctxgit.store.git import Git
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """A store, and the directory and session from which it is looked at."""
+
+    store: paths.StorePaths
+    directory: Path
+    session: str | None = None
+
+    @property
+    def work_tree(self) -> str:
+        """The root of the work tree the directory is in, or the directory."""
+        found = gitdir.find_git_dir(str(self.directory))
+        return found[0] if found and found[0] else str(self.directory)
+
+
+def find_place(directory: Path, *, store: Path | None = None, session: str | None = None) -> Place:
+    """Return the place for ``directory``.
+
+    Raises NotInProjectError when there is no store, StoreError when it cannot be used.
+    """
+    found = paths.StorePaths(paths.store_for(directory, store))
+    if not found.git_dir.is_dir():
+        raise NotInProjectError(
+            f"there is no context store at {found.root}", hint="run `ctx init` to make one"
+        )
+    repository.check(found)
+    repository.make_runtime(found)
+    return Place(store=found, directory=directory.resolve(), session=session)
+
+
+def load_config(store: paths.StorePaths) -> config.Config:
+    """Return the settings in force for ``store``; raises ConfigError."""
+    return config.load_config(config_files(store))
+
+
+def config_files(store: paths.StorePaths) -> dict[config.Layer, Path]:
+    """Return the file of each layer."""
+    return {
+        config.Layer.SHARED: store.root / "config.toml",
+        config.Layer.USER: paths.user_config_path(),
+        config.Layer.MACHINE: store.config,
+    }
+
+
+def find_session(place: Place, opened: index.Index) -> index.SessionEntry:
+    """Return the session that is meant.
+
+    By ``--session`` (an id, a branch's name, or the beginning of either that only one has),
+    else ``CLAUDE_CODE_SESSION_ID``, else the last updated of this work tree, else of the
+    store. Raises NotFoundError.
+    """
+    if place.session:
+        return _named(place.session, opened)
+    current = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
+    if current and (entries := opened.sessions(prefix=current)):
+        return entries[0]
+    entries = opened.sessions(work_tree=place.work_tree) or opened.sessions()
+    if not entries:
+        raise NotFoundError(
+            "no session is recorded yet", hint="work in Claude Code, then come back"
+        )
+    return entries[0]
+
+
+def _named(name: str, opened: index.Index) -> index.SessionEntry:
+    entries = opened.sessions(prefix=name)
+    exact = [entry for entry in entries if name in {entry.key, entry.name}]
+    if len(exact) == 1 or len(entries) == 1:
+        return (exact or entries)[0]
+    if entries:
+        shown = ", ".join(entry.name for entry in entries[:5])
+        raise NotFoundError(f"session {name} is ambiguous: {shown}", hint="give more of the id")
+    raise NotFoundError(
+        f"there is no session {name}", hint="`ctx log` shows the sessions there are"
+    )
+
+
+def load_branch(place: Place, entry: index.SessionEntry) -> sessions.Branch:
+    """Return the branch of a listed session with its state."""
+    state = sessions.cached_state(place.store, entry.key, entry.tip)
+    if state is None:
+        state = sessions.read_state(Git(place.store.git_dir), entry.tip)
+    return sessions.Branch(key=entry.key, name=entry.name, tip=entry.tip, state=state)

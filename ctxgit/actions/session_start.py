@@ -1,0 +1,98 @@
+"""The answer to SessionStart, from what a sync prepared.
+
+The first request of a session waits for it, and an interpreter's start is nearly all it may
+cost: so plain strings, ``os`` and modules written in C, and no parsing but the payload's.
+"""
+
+from __future__ import annotations
+
+import _json
+import os
+import zlib
+
+from ctxgit import gitdir
+from ctxgit.deliver import frame
+
+OWN_RECAP = ("resume", "compact", "fork")
+"""Sources after which a session is told of itself rather than of the one before it."""
+LIMIT = 10_000
+
+
+class _Scanner:
+    """What ``_json.make_scanner`` reads its options from."""
+
+    strict = False
+    object_hook = None
+    object_pairs_hook = None
+    parse_float = float
+    parse_int = int
+    parse_constant = float
+    memo: dict[str, str] = {}  # noqa: RUF012 - the C scanner wants an attribute
+
+
+def answer_from(store: str, spooled: str) -> str:
+    """Return the JSON to print for the event in the file ``spooled``; empty for nothing.
+
+    Raises OSError, ValueError and TypeError where the event cannot be read.
+    """
+    payload = _parse(spooled)
+    cwd = payload.get("cwd")
+    directory = cwd if isinstance(cwd, str) and cwd else os.path.dirname(store)
+    found = gitdir.find_git_dir(directory)
+    work_tree, head = (found[0], gitdir.read_head(found[1])) if found else (directory, ("", ""))
+    told_of, body = _prepared(store, payload, work_tree)
+    if not body:
+        return ""
+    where = frame.escape(_where(work_tree, head, told_of))
+    return _encode(frame.framed(where, body, LIMIT))
+
+
+def _parse(path: str) -> dict[str, object]:
+    with open(path, encoding="utf-8", errors="replace") as file:
+        text = file.read().strip("\ufeff\0 \r\n\t")
+    try:
+        payload = _json.make_scanner(_Scanner())(text, 0)[0]
+    except Exception:  # noqa: BLE001 - private to CPython: whatever it has become, there is json
+        import json  # noqa: PLC0415 - doubles the time
+
+        payload = json.loads(text)
+    if not isinstance(payload, dict):
+        raise TypeError("the event is no object")
+    return payload
+
+
+def _prepared(store: str, payload: dict[str, object], work_tree: str) -> tuple[str, str]:
+    """Return the work tree that a prepared recap tells of, and its lines."""
+    runtime = os.path.join(store, ".git", "ctx")
+    key = f"{zlib.crc32(work_tree.encode('utf-8', 'surrogateescape')):08x}"
+    path = os.path.join(runtime, "recaps", f"{key}.txt")
+    session = os.environ.get("CLAUDE_CODE_SESSION_ID") or payload.get("session_id")
+    if payload.get("source") in OWN_RECAP and isinstance(session, str) and "/" not in session:
+        own = os.path.join(runtime, "sessions", session, "recap.txt")
+        path = own if os.path.exists(own) else path
+    try:
+        with open(path, encoding="utf-8") as file:
+            told_of, _, body = file.read().partition("\n")
+    except FileNotFoundError:
+        return "", ""
+    is_own = path.endswith("recap.txt")
+    return (told_of, body) if is_own or told_of == work_tree else ("", "")
+
+
+def _where(work_tree: str, head: tuple[str, str], told_of: str) -> str:
+    branch, commit = head
+    lines = [f"Work tree: {work_tree}"[:400]]
+    if commit or branch:
+        lines.append(
+            f"Branch: {branch or '(detached)'}, HEAD {commit[:10] or '(no commit yet)'}"[:200]
+        )
+    if told_of and told_of != work_tree:
+        lines.append(f"This tells of the work tree {told_of}"[:250])
+    return "\n".join(lines)
+
+
+def _encode(text: str) -> str:
+    return (
+        '{"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": '
+        f"{_json.encode_basestring_ascii(text)}}}}}\n"
+    )

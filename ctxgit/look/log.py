@@ -1,0 +1,73 @@
+"""The history of sessions as git keeps it, read for a list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from ctxgit.store import layout
+from ctxgit.store.git import Git
+
+FIELDS = "%x1e%H%x1f%h%x1f%ct%x1f%s%x1f%D%x1f%(trailers:only,unfold)"
+TAG = "tag: "
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogEntry:
+    """A commit of a session. ``tags`` are short names, ``trailers`` may repeat a key."""
+
+    commit: str
+    short: str
+    at: datetime
+    subject: str
+    session: str
+    event: str
+    tasks: tuple[str, ...]
+    chunks: int
+    tokens: int
+    branches: tuple[str, ...]
+    tags: tuple[str, ...]
+
+
+@dataclass
+class _Trailers:
+    values: dict[str, list[str]] = field(default_factory=dict)
+
+    def one(self, key: str) -> str:
+        return self.values.get(key, [""])[-1]
+
+    def number(self, key: str) -> int:
+        text = self.one(key)
+        return int(text) if text.isascii() and text.isdigit() else 0
+
+
+def read_log(git: Git, *, limit: int, refs: tuple[str, ...] = ()) -> list[LogEntry]:
+    """Return the newest ``limit`` commits of ``refs``, of all session branches without any.
+
+    Newest first. Raises GitError for a ref that does not exist.
+    """
+    chosen = refs or (f"--branches={layout.SESSIONS.removeprefix('refs/heads/')}*",)
+    out = git.run("log", f"--max-count={limit}", f"--format={FIELDS}", *chosen, "--")
+    return [_entry(record) for record in out.decode("utf-8", "replace").split("\x1e")[1:]]
+
+
+def _entry(record: str) -> LogEntry:
+    commit, short, at, subject, names, trailer_text = record.rstrip("\n").split("\x1f")
+    trailers = _Trailers()
+    for line in trailer_text.splitlines():
+        key, _, value = line.partition(": ")
+        trailers.values.setdefault(key, []).append(value)
+    decorations = [name.removeprefix("HEAD -> ") for name in names.split(", ") if name]
+    return LogEntry(
+        commit=commit,
+        short=short,
+        at=datetime.fromtimestamp(int(at), UTC),
+        subject=subject,
+        session=trailers.one("Ctx-Session"),
+        event=trailers.one("Ctx-Event"),
+        tasks=tuple(trailers.values.get("Ctx-Task", ())),
+        chunks=trailers.number("Ctx-Chunks"),
+        tokens=trailers.number("Ctx-Tokens"),
+        branches=tuple(name for name in decorations if not name.startswith(TAG)),
+        tags=tuple(name.removeprefix(TAG) for name in decorations if name.startswith(TAG)),
+    )
