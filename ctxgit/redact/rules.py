@@ -1,0 +1,119 @@
+"""The table of what a secret looks like; another kind is another row.
+
+Every pattern is linear on hostile text: what it runs over is bounded, or ends at the latest
+where the next try begins.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from ctxgit.redact.assignments import ASSIGNMENT, assigned
+from ctxgit.redact.matching import Span, Text, compiled
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable, Iterator
+
+
+class Rule(NamedTuple):
+    """One row: ``pattern`` is matched wherever one of ``literals`` stands in the text.
+
+    The literals, words apart by spaces, are looked up ``within`` one form of the text first.
+    The group ``secret`` is what is masked, else the whole match; ``span`` decides instead
+    where a pattern cannot.
+    """
+
+    kind: str
+    literals: bytes
+    pattern: bytes
+    within: Literal["raw", "folded", "runs", "links"] = "runs"
+    span: Callable[[Text, re.Match[bytes]], Span | None] | None = None
+
+    def spans(self, text: Text) -> Iterator[Span]:
+        """Yield start and end of every secret of this kind."""
+        where: bytes = getattr(text, self.within)
+        for literal in self.literals.split():
+            if literal not in where:
+                continue
+            subject = text.folded if self.within == "folded" else text.raw
+            pattern, at = compiled(self.pattern), subject.find(literal)
+            while at >= 0:
+                match = pattern.match(subject, at)
+                span = self._span(text, match) if match else None
+                if span:
+                    yield span
+                at = subject.find(literal, max(at + len(literal), span[1] if span else 0))
+
+    def _span(self, text: Text, match: re.Match[bytes]) -> Span | None:
+        if self.span:
+            return self.span(text, match)
+        return match.span("secret" if "secret" in match.re.groupindex else 0)
+
+
+_EDGE = rb"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
+_PEM_GAP = rb"(?:[\s\"'+>|,]|\\+[nr\"]|\d{1,6}(?:\xe2\x86\x92|\t))*+"
+_PEM = (
+    rb"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
+    rb"(?=" + _PEM_GAP + rb"(?:Proc-Type|DEK-Info|Comment|Version|[A-Za-z0-9+/]{16}))"
+    rb"(?:(?:(?!-----(?:BEGIN|END) )[\s\S])*+-----END [A-Z0-9 ]{1,40}-----"
+    rb"|(?:" + _PEM_GAP + rb"(?:[\w-]{4,10}: ?[\w.,() -]{1,80}|[A-Za-z0-9+/=]{20,}+))*+"
+    rb"(?:(?:\s|\\+[nr]){1,4}[A-Za-z0-9+/=]+\s*\Z)?)"
+)
+_AWS = rb"A[KS]IA[A-Z0-9]{16}(?![A-Z0-9])(?:[\s,:;|\"']{1,8}[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=]))?"
+_OPENAI = (
+    rb"sk-(?:(?:proj|svcacct|admin|None|or)-[\w-]{16,}|(?=[A-Za-z]{0,40}\d)[A-Za-z0-9]{20,}[\w-]*)"
+)
+_JWT = (
+    rb"(?:(?<![\w-])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
+    rb"eyJ[\w-]{8,}+\.(?:eyJ[\w-]{8,}+|[\w-]*+\.[\w-]{8,}+)(?:\.[\w-]*+){0,3}"
+)
+_BEARER = rb"(?i:earer)[ \t]+(?P<secret>(?=[A-Za-z_.~+/-]*+\d)[\w.~+/-]{16,}=*)"
+_COOKIE = (
+    rb"cookies?(?:\\{0,7}[\"'])?[ \t]{0,4}(?::[ \t]{0,4}(?:\\{0,7}[\"'])?|=[ \t]{0,4}\\{0,7}[\"'])"
+    rb"(?P<secret>[\w.%-]{1,64}=(?![<{$%*\[])[^\r\n\"'\\]{4,})"
+)
+_URI_PASSWORD = rb"://[^\s:/@\"'`<>\[\]\\]*+:(?P<secret>(?![\[{$<]|%[sd(]|\*+@)[^\s/\"'`<>\\?]+)@"
+_CURL_USER = (
+    rb"curl\b(?:(?!curl)(?:[^\n]|(?<=\\)\n))*?\s(?:-[A-Za-z]{0,6}u|--user|--proxy-user)[ =]?[\"']?"
+    rb"[^\s:\"'\\]*+:(?P<secret>(?![\[{$<])[^\s\"'\\]+)"
+)
+_SIGNATURE = (
+    rb"(?:(?<=[?&;])|(?<=X-Amz-)|(?<=X-Goog-))[Ss]ig(?:nature)?=(?P<secret>[\w%+/=.~-]{16,})"
+)
+
+RULES = (
+    Rule("private-key", b"-----BEGIN", _PEM, "raw"),
+    Rule("aws-key", b"AKIA ASIA", _EDGE + _AWS),
+    Rule("github-token", b"ghp_ gho_ ghu_ ghs_ ghr_", rb"gh[pousr]_[A-Za-z0-9_]{20,}"),
+    Rule("github-token", b"github_pat_", rb"github_pat_[A-Za-z0-9_]{20,}"),
+    Rule("gitlab-token", b"glpat-", _EDGE + rb"glpat-[\w.-]{20,}"),
+    Rule("slack-token", b"xox", _EDGE + rb"xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{10,}"),
+    Rule("slack-token", b"xapp-", rb"xapp-\d-[A-Za-z0-9-]{10,}"),
+    Rule(
+        "slack-webhook",
+        b"hooks.slack.com",
+        rb"hooks\.slack\.com/\w+/(?P<secret>[\w/-]{20,})",
+        "links",
+    ),
+    Rule("stripe-key", b"sk_live_ sk_test_ rk_live_ rk_test_", rb"[sr]k_\w{4}_[A-Za-z0-9]{10,}"),
+    Rule("anthropic-key", b"sk-ant-", _EDGE + rb"sk-ant-[\w-]{16,}"),
+    Rule("openai-key", b"sk-", _EDGE + _OPENAI),
+    Rule("google-key", b"AIza", _EDGE + rb"AIza[\w-]{30,}"),
+    Rule("google-token", b"ya29.", _EDGE + rb"ya29\.[\w.-]{20,}"),
+    Rule("npm-token", b"npm_", _EDGE + rb"npm_[A-Za-z0-9]{30,}"),
+    Rule("pypi-token", b"pypi-", _EDGE + rb"pypi-[\w-]{40,}"),
+    Rule("hugging-face-token", b"hf_", _EDGE + rb"hf_[A-Za-z0-9]{30,}"),
+    Rule("sendgrid-key", b"SG.", _EDGE + rb"SG\.[\w-]{16,}\.[\w-]{16,}"),
+    Rule("twilio-key", b"SK", _EDGE + rb"SK[0-9a-f]{32}(?![0-9A-Za-z])"),
+    Rule("digitalocean-token", b"dop_v1_ doo_v1_ dor_v1_", rb"do[opr]_v1_[a-f0-9]{40,}"),
+    Rule("jwt", b"eyJ", _JWT),
+    Rule("bearer", b"earer EARER", _BEARER),
+    Rule("cookie", b"cookie", _COOKIE, "folded"),
+    Rule("uri-password", b"://", _URI_PASSWORD, "links"),
+    Rule("curl-user", b"curl", _CURL_USER, "raw"),
+    Rule("signature", b"sig= signature= Signature=", _SIGNATURE, "links"),
+    Rule(
+        "secret-value", b"pass pwd secret token credential auth key", ASSIGNMENT, "folded", assigned
+    ),
+)
