@@ -1,7 +1,7 @@
 """Where things are: the project, its store, the files in a store, the user's settings.
 
 :mod:`ctxgit.gitdir` has the rules by which a store is found; this module adds pathlib, the
-environment, and the hiding of a store from the project's ``git status``.
+environment, and hiding a store from ``git status``.
 """
 
 from __future__ import annotations
@@ -45,8 +45,7 @@ def find_project(directory: Path) -> Project:
 
     The root is that of the main work tree, which for a submodule is the submodule's own;
     for a bare repository with work trees, the folder that contains the common directory;
-    outside git, the folder of a store above, else ``directory``. Inside a store, the
-    project is the one that the store lies in.
+    outside git, the folder of a store above, else ``directory``; inside a store, its project.
 
     Raises NotInProjectError where ``directory`` does not exist, lies in a git directory, or
     belongs to a work tree whose repository or main work tree cannot be told.
@@ -81,8 +80,7 @@ def _project_without_git(here: Path) -> Project:
 
 def _project_in_git_dir(here: Path, git_dir: Path, common: Path) -> Project:
     """Only a bare repository that has work trees is a project when reached from inside."""
-    is_bare, _ = _core_settings(common)
-    if is_bare and (common / "worktrees").is_dir():
+    if _core_settings(common)[0] and (common / "worktrees").is_dir():
         return Project(common.parent, common.parent, git_dir, common)
     raise NotInProjectError(
         f"{here} is in a git directory, not in a work tree",
@@ -121,8 +119,7 @@ def _core_settings(common: Path) -> tuple[bool, str]:
 def _run_git(*arguments: str, cwd: Path) -> CompletedProcess[bytes]:
     import subprocess  # noqa: PLC0415 - most uses of this module run no git
 
-    environment = scrubbed_environment()
-    command = ["git", *arguments]
+    command, environment = ["git", *arguments], scrubbed_environment()
     try:
         return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, check=False)
     except OSError as error:
@@ -144,10 +141,8 @@ def store_for(directory: Path, override: Path | None = None) -> Path:
     A store named by hand is returned as an absolute path whether or not it is there.
     Raises NotInProjectError where nothing is named and none is found.
     """
-    if override is None and (named := os.environ.get("CTX_STORE")):
-        override = Path(named)
-    if override is not None:
-        return override.absolute()
+    if named := override or os.environ.get("CTX_STORE"):
+        return Path(named).absolute()
     found = gitdir.find_store(str(directory))
     if found is None:
         raise NotInProjectError(
@@ -306,13 +301,13 @@ def _pattern(path: str) -> bytes:
     return b"/" + escaped.replace(b"\n", b"?")
 
 
-# info/exclude is handled as its lines split at b"\n", so that the last item tells whether the
-# file ends with one: it is then b"". An entry of ours is two items, a comment and a pattern,
-# put before that last b"", or at the end. So taking an entry out restores the file in each case,
-# also that of no file (which counts as [b""]) and of an empty one ([]).
-
-
 def _edit_exclude(common: Path, edit: Callable[[list[bytes]], list[bytes]]) -> bool:
+    r"""Let ``edit`` change the lines of ``info/exclude``; return whether it did.
+
+    The lines are what ``\n`` separates, so that the last is empty if the file ends with one.
+    An entry of ours, a comment and a pattern, stands before that last line or else at the
+    end. So taking it out restores the file, be it not there ([b""]) or empty ([]).
+    """
     exclude = common / "info" / "exclude"
     try:
         before = _lines_of(exclude)
@@ -323,9 +318,9 @@ def _edit_exclude(common: Path, edit: Callable[[list[bytes]], list[bytes]]) -> b
             exclude.resolve().unlink()
             with suppress(OSError):  # the folder has other files
                 exclude.parent.rmdir()
-            return True
-        exclude.parent.mkdir(exist_ok=True)
-        write_atomically(exclude, b"\n".join(after))
+        else:
+            exclude.parent.mkdir(exist_ok=True)
+            write_atomically(exclude, b"\n".join(after))
     except OSError as error:
         raise StoreError(f"cannot change {exclude}: {error.strerror}") from error
     return True

@@ -44,7 +44,8 @@ def enable_plugin(settings_path: Path, marketplace_dir: Path) -> bool:
     our entries belong, or cannot be read or written; it is then as it was.
     """
     source: dict[str, object] = {"source": "directory", "path": str(marketplace_dir.absolute())}
-    before = _read(settings_path)
+    content = _read(settings_path)
+    before = None if content is None else _decode(content, settings_path)
     if before is None or _is_blank(before):
         after = _new_document(before, source)
     else:
@@ -63,9 +64,10 @@ def disable_plugin(settings_path: Path) -> bool:
 
     Raises SettingsError as :func:`enable_plugin` does, but only if our name is in the file.
     """
-    before = _read(settings_path)
-    if before is None or "ctxgit" not in before:
+    content = _read(settings_path)
+    if content is None or b"ctxgit" not in content:
         return False
+    before = _decode(content, settings_path)
     _parse(before, settings_path)
     after = _without(before, _PLUGIN)
     after = None if after is None else _without(after, _MARKETPLACE)
@@ -281,16 +283,21 @@ def _parse(text: str, settings_path: Path) -> object:
     return document
 
 
-def _read(settings_path: Path) -> str | None:
+def _read(settings_path: Path) -> bytes | None:
     try:
-        return settings_path.read_bytes().decode()
+        return settings_path.read_bytes()
     except FileNotFoundError:
         return None
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise SettingsError(f"{settings_path}, line {line}: not UTF-8") from error
     except OSError as error:
         raise SettingsError(f"cannot read {settings_path}: {error.strerror}") from error
+
+
+def _decode(content: bytes, settings_path: Path) -> str:
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise SettingsError(f"{settings_path}, line {line}: not UTF-8") from error
 
 
 def _write(settings_path: Path, text: str) -> None:
