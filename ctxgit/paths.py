@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from ctxgit import gitdir
 from ctxgit.errors import GitError, NotInProjectError, StoreError
+from ctxgit.files import rewrite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -320,7 +321,7 @@ def _edit_exclude(common: Path, edit: Callable[[list[bytes]], list[bytes]]) -> b
                 exclude.parent.rmdir()
         else:
             exclude.parent.mkdir(exist_ok=True)
-            write_atomically(exclude, b"\n".join(after))
+            rewrite(exclude, b"\n".join(after))
     except OSError as error:
         raise StoreError(f"cannot change {exclude}: {error.strerror}") from error
     return True
@@ -373,28 +374,3 @@ def _belongs(comment: bytes, line: bytes) -> bool:
     """Whether ``line`` is the pattern written after ``comment``, not one of the user's."""
     path = re.sub(rb"\\(.)", rb"\1", line.rstrip(b"/"))
     return path.startswith(b"/") and comment.endswith(path)
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Make ``content`` the content of a file of the user's, wholly or not at all.
-
-    A symlink is written through. The file keeps its mode and, as far as the system allows,
-    its owner; a new file gets the mode that the user's umask gives. Raises OSError.
-    """
-    target = path.resolve()
-    temporary = target.with_name(f".{target.name}.{os.urandom(6).hex()}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    try:
-        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
-            if target.exists():
-                status = target.stat()
-                with suppress(OSError):
-                    os.fchown(descriptor, status.st_uid, status.st_gid)
-                os.fchmod(descriptor, status.st_mode & 0o7777)
-            file.write(content)
-            file.flush()
-            os.fsync(descriptor)
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise

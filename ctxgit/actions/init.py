@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from ctxgit import paths, resources
+from ctxgit import gitdir, paths, resources
 from ctxgit.claude import settings
 from ctxgit.errors import StoreError
 from ctxgit.paths import StorePaths
@@ -34,7 +34,7 @@ def init(directory: Path, *, store: Path | None = None, enable: bool = False) ->
     SettingsError.
     """
     project = paths.find_project(directory)
-    place = StorePaths((store or project.root / paths.gitdir.STORE_NAME).absolute())
+    place = StorePaths((store or project.root / gitdir.STORE_NAME).absolute())
     try:
         created = repository.create(place, resources.template_dir())
         interpreter.record(place)

@@ -51,7 +51,8 @@ def _parse(path: str) -> dict[str, object]:
     with open(path, encoding="utf-8", errors="replace") as file:
         text = file.read().strip("\ufeff\0 \r\n\t")
     try:
-        payload = _json.make_scanner(_Scanner())(text, 0)[0]
+        scan = _json.make_scanner(_Scanner())  # type: ignore[arg-type] # duck-typed in C
+        payload = scan(text, 0)[0]
     except Exception:  # noqa: BLE001 - private to CPython: whatever it has become, there is json
         import json  # noqa: PLC0415 - doubles the time
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ctxgit.errors import SettingsError
-from ctxgit.paths import write_atomically
+from ctxgit.files import rewrite
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,6 +54,20 @@ def enable_plugin(settings_path: Path, marketplace_dir: Path) -> bool:
         return False
     _write(settings_path, after)
     return True
+
+
+def is_enabled(settings_path: Path, marketplace_dir: Path) -> bool:
+    """Whether the file makes Claude Code load the plugin from ``marketplace_dir``.
+
+    A file that cannot be read as settings enables nothing.
+    """
+    try:
+        content = _read(settings_path)
+        document = _parse(_decode(content or b"{}", settings_path), settings_path)
+    except SettingsError:
+        return False
+    named = _lookup(document, (*_MARKETPLACE, "source", "path"))
+    return named == str(marketplace_dir.absolute()) and _lookup(document, _PLUGIN) is True
 
 
 def disable_plugin(settings_path: Path) -> bool:
@@ -303,7 +317,7 @@ def _decode(content: bytes, settings_path: Path) -> str:
 def _write(settings_path: Path, text: str) -> None:
     try:
         settings_path.resolve().parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(settings_path, text.encode())
+        rewrite(settings_path, text.encode())
     except UnicodeEncodeError as error:
         raise SettingsError(f"cannot name a path that is not UTF-8 in {settings_path}") from error
     except OSError as error:

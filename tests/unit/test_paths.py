@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,7 +16,7 @@ from support.git import (
     submodule,
 )
 
-from ctxgit import paths, resources
+from ctxgit import paths
 from ctxgit.errors import CtxError, NotInProjectError, StoreError
 from ctxgit.paths import Project, find_project, hide_path, hide_store, unhide_store
 
@@ -426,52 +424,3 @@ class TestHidePath:
         monkeypatch.setenv("PATH", str(tmp_path))
         with pytest.raises(CtxError, match="cannot run git"):
             hide_path(project, SETTINGS)
-
-
-def test_a_write_that_fails_leaves_the_file_and_nothing_else(tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    file.write_bytes(b"old")
-    paths.write_atomically(file, b"new")
-    assert file.read_bytes() == b"new"
-    with pytest.raises(TypeError):
-        paths.write_atomically(file, "no bytes")  # type: ignore[arg-type] # so that it fails
-    assert file.read_bytes() == b"new"
-    assert list(tmp_path.iterdir()) == [file]
-
-
-def test_a_new_file_has_the_mode_of_the_user_s_umask(tmp_path: Path) -> None:
-    code = (
-        "import os, pathlib, sys; from ctxgit.paths import write_atomically;"
-        "os.umask(0o027); write_atomically(pathlib.Path(sys.argv[1]), b'')"
-    )
-    package = str(Path(paths.__file__).parent.parent)
-    subprocess.run([sys.executable, "-c", code, str(tmp_path / "f")], cwd=package, check=True)
-    assert (tmp_path / "f").stat().st_mode & 0o777 == 0o640
-
-
-def test_the_plugin_folder_is_that_of_the_checkout() -> None:
-    folder = resources.plugin_dir()
-    assert (folder / ".claude-plugin" / "plugin.json").is_file()
-    assert folder == Path(paths.__file__).resolve().parent.parent
-
-
-class TestResources:
-    def test_in_a_wheel_they_lie_in_the_package(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(resources, "_PACKAGE", tmp_path / "ctxgit")
-        plugin = tmp_path / "ctxgit" / "plugin"
-        (plugin / ".claude-plugin").mkdir(parents=True)
-        (plugin / ".claude-plugin" / "plugin.json").touch()
-        (tmp_path / "ctxgit" / "template").mkdir()
-        assert resources.plugin_dir() == plugin
-        assert resources.template_dir() == tmp_path / "ctxgit" / "template"
-
-    def test_in_a_checkout_they_lie_above_it(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(resources, "_PACKAGE", tmp_path / "ctxgit")
-        with pytest.raises(CtxError, match="lacks"):
-            resources.template_dir()
-        (tmp_path / ".context-store-template").mkdir()
-        assert resources.template_dir() == tmp_path / ".context-store-template"
