@@ -98,7 +98,11 @@ def _environment(project: Path) -> dict[str, str]:
     """Return an environment in which git and ctx see nothing of the person's own."""
     kept = {key: os.environ[key] for key in ("PATH", "TERM", "LANG") if key in os.environ}
     identity = {"NAME": "Demo", "EMAIL": "demo@example.invalid"}
-    people = {f"GIT_{who}_{what}": text for who in ("AUTHOR", "COMMITTER") for what, text in identity.items()}
+    people = {
+        f"GIT_{who}_{what}": text
+        for who in ("AUTHOR", "COMMITTER")
+        for what, text in identity.items()
+    }
     return {
         **kept,
         **people,

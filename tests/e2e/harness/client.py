@@ -138,11 +138,11 @@ class Client:
         return file
 
     def run(
-        self, *command: str, stdin: str = "", seconds: float = 120
+        self, *command: str, stdin: str = "", seconds: float = 120, within: Path | None = None
     ) -> subprocess.CompletedProcess[str]:
-        """Run any program where the client runs, with its environment, in the project."""
+        """Run any program where the client runs, in the project or ``within`` another folder."""
         return subprocess.run(
-            self._inside(command),
+            self._inside(command, within),
             input=stdin,
             capture_output=True,
             text=True,
@@ -170,14 +170,19 @@ class Client:
 
     # --- the client, headless
 
-    def claude(self, *arguments: str, seconds: float = 120) -> subprocess.CompletedProcess[str]:
+    def claude(
+        self, *arguments: str, seconds: float = 120, within: Path | None = None
+    ) -> subprocess.CompletedProcess[str]:
         """Run the client with these arguments and no others, e.g. ``plugin validate``."""
-        return self.run(str(client_binary()), *arguments, seconds=seconds)
+        return self.run(str(client_binary()), *arguments, seconds=seconds, within=within)
 
-    def prompt(self, text: str, *arguments: str, seconds: float = 120) -> Answer:
+    def prompt(
+        self, text: str, *arguments: str, seconds: float = 120, within: Path | None = None
+    ) -> Answer:
         """Ask one thing (``claude -p``), with the plugins, any tool allowed."""
         stream = ("--output-format", "stream-json", "--verbose")
-        done = self.claude(*self._options(), *stream, *arguments, "-p", text, seconds=seconds)
+        words = (*self._options(), *stream, *arguments, "-p", text)
+        done = self.claude(*words, seconds=seconds, within=within)
         events = tuple(json.loads(line) for line in done.stdout.splitlines() if line[:1] == "{")
         results: list[Json] = [event for event in events if event.get("type") == "result"]
         last: Json = results[-1] if results else {}
@@ -225,8 +230,8 @@ class Client:
         folders = [word for path in self.plugins for word in ("--plugin-dir", str(path))]
         return [*folders, "--permission-mode", "bypassPermissions"]
 
-    def _inside(self, command: Sequence[str]) -> list[str]:
-        return self._sandbox.command(command, self._env, self.project)
+    def _inside(self, command: Sequence[str], within: Path | None = None) -> list[str]:
+        return self._sandbox.command(command, self._env, within or self.project)
 
     def _set(self, playbook: Playbook) -> None:
         self._playbook = playbook

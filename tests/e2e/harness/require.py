@@ -10,16 +10,19 @@ from pathlib import Path
 VERSION = (Path(__file__).parents[1] / "CLIENT_VERSION").read_text(encoding="utf-8").strip()
 
 
-def client_folder() -> Path:
-    """Return where ``.ci/install-client`` puts the pinned client."""
+def _client_folder() -> Path:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     parent = Path(os.environ.get("CTXGIT_CLIENT_DIR") or cache / "ctxgit")
     return parent / f"claude-code-{VERSION}"
 
 
+CLIENT_FOLDER = _client_folder()
+"""Where ``.ci/install-client`` puts the pinned client; found before a test moves HOME."""
+
+
 def client_binary() -> Path:
     """Return the pinned client's program, whether it is there or not."""
-    return client_folder() / "node_modules" / ".bin" / "claude"
+    return CLIENT_FOLDER / "node_modules" / ".bin" / "claude"
 
 
 def missing() -> str:
