@@ -8,7 +8,7 @@ on the machine is replaced: ids are made up and the same each time, ``{project}`
 ``{home}`` stand for folders, and ``{key}`` stands for the access key in one tool's output
 (``KEY``), so that no scanner for secrets stumbles over the files. To replay them, replace
 the three in the files' text; nothing else in it looks like them.
-"""  # noqa: INP001 (a script, not a package)
+"""
 
 from __future__ import annotations
 

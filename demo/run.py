@@ -31,7 +31,9 @@ def main() -> None:
         """Print a command as a person would type it, run it, print and return its output."""
         shown = " ".join(word if " " not in word else f'"{word}"' for word in command)
         print(f"\n\033[1m$ {shown}\033[0m" if sys.stdout.isatty() else f"\n$ {shown}", flush=True)
-        done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True)
+        done = subprocess.run(
+            command, cwd=project, env=environment, capture_output=True, text=True, check=False
+        )
         print(done.stdout + done.stderr, end="", flush=True)
         if done.returncode:
             sys.exit(f"{shown} failed with exit code {done.returncode}")

@@ -7,9 +7,10 @@ moment leaves either the events or the commit that holds them, and the next one 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ctxgit import gitdir
@@ -198,13 +199,17 @@ def _limited(store: StorePaths, key: str) -> Iterator[Spooled]:
 
 
 def _decoded(item: Spooled) -> Event | None:
-    """Return a spooled event, redacted. Raises PayloadError."""
+    """Return a spooled event, redacted, its paths free of symlinks. Raises PayloadError."""
     if item.path.stat().st_size > EVENT_BYTES:
         raise PayloadError(f"an event of more than {EVENT_BYTES} bytes")
     payload = redact_json(decode(item.path.read_bytes()))
     if not isinstance(payload, dict):  # redaction keeps the kind of a value
         raise PayloadError("an event that is no object")
-    return to_event(payload, id=item.name, at=item.arrived_at, client_pid=item.client_pid)
+    event = to_event(payload, id=item.name, at=item.arrived_at, client_pid=item.client_pid)
+    if isinstance(event, ToolFinished) and event.paths:
+        real = dict.fromkeys(os.path.realpath(path) for path in event.paths)
+        return replace(event, paths=tuple(real))
+    return event
 
 
 def _positions(branch: sessions.Branch, events: Sequence[Event]) -> dict[str, int]:

@@ -18,18 +18,15 @@ UNKNOWN_TYPE = "application/octet-stream"
 SHOWN_DIGITS = 8
 """Hex digits of the digest that the line in the text shows."""
 CONTROL_SHARE = 1 / 3
-"""Above this share of control and replacement characters a string is not text. The rule,
-a NUL or more than a third of odd characters, is that of Perl's ``-B`` (perldoc -f -X)."""
+"""Above this share of control and replacement characters a string is not text: the rule of
+Perl's ``-B`` (perldoc -f -X), but for a single NUL, which ``find -print0`` prints too."""
 
 _MEDIA_TYPE = re.compile(r"[\w.+-]{1,127}/[\w.+-]{1,127}")  # RFC 6838, 4.2
 _PICTURE_OR_SOUND = re.compile(r"(?:image|audio|video|font)/")
 _TEXTUAL_TYPE = re.compile(r"text/|.*(?:json|xml|yaml|toml|javascript|csv|form-urlencoded)")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_=\s-]+")
-# No picture is smaller than some 24 bytes: shorter ones are code that speaks of data URIs.
+# One within a text stays: a style sheet that was read is kept as it is.
 _DATA_URI = re.compile(
-    r"data:([\w.+-]{1,127}/[\w.+-]{1,127})?(?:;[\w=.+-]+)*;base64,([A-Za-z0-9+/_-]{32,}={0,2})"
-)
-_WHOLE_DATA_URI = re.compile(
     r"\s*data:([\w.+-]{1,127}/[\w.+-]{1,127})?(?:;[\w=.+-]+)*;base64,([A-Za-z0-9+/_=\s-]+)"
 )
 # Backspace, tab, line ends, form feed and escape belong to what terminals print.
@@ -106,17 +103,15 @@ def _declared_type(block: Json) -> str:
 def _replace_in_text(value: str, found: dict[Media, None]) -> str:
     if _is_binary(value):
         return _line(value.encode("utf-8", "surrogatepass"), "", found)
-    if ";base64," not in value:
-        return value
-    if whole := _WHOLE_DATA_URI.fullmatch(value):
-        return _line(_decoded(whole[2]), whole[1] or "", found)
-    return _DATA_URI.sub(lambda uri: _line(_decoded(uri[2]), uri[1] or "", found), value)
+    if ";base64," in value and (uri := _DATA_URI.fullmatch(value)):
+        return _line(_decoded(uri[2]), uri[1] or "", found)
+    return value
 
 
 def _is_binary(value: str) -> bool:
     if not _NOT_TEXT.search(value):
         return False
-    return "\x00" in value or len(_NOT_TEXT.findall(value)) > CONTROL_SHARE * len(value)
+    return len(_NOT_TEXT.findall(value)) > CONTROL_SHARE * len(value)
 
 
 def _line(data: bytes, declared: str, found: dict[Media, None]) -> str:

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
+
 from harness.client import Client
 from harness.require import missing
 

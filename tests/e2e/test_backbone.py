@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
 from harness.script import Step, ToolUse, model_text, use
 from harness.waiting import eventually
 

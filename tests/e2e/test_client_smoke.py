@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
 from harness.script import Step, model_text, use
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from harness import sandbox
 from harness.mock_api import PLAYBOOK, message, stream
 from harness.sandbox import Sandbox

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.payloads import AT, PNG_BASE64, SESSION, payload, spooled
 
 from ctxgit.claude.order import causal_order
 from ctxgit.claude.payload import decode, session_key, task_payload, to_event
@@ -30,6 +29,7 @@ from ctxgit.model import (
     TurnStopped,
 )
 from ctxgit.text import is_safe_id, replace_surrogates
+from support.payloads import AT, PNG_BASE64, SESSION, payload, spooled
 
 settings.register_profile("ctxgit-payload", derandomize=True, deadline=None, max_examples=150)
 PROFILE = settings.get_profile("ctxgit-payload")

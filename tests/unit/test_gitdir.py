@@ -5,6 +5,8 @@ import os
 from pathlib import Path
 
 import pytest
+
+from ctxgit import gitdir
 from support.git import (
     bare_repository,
     commit,
@@ -15,8 +17,6 @@ from support.git import (
     separate_repository,
     submodule,
 )
-
-from ctxgit import gitdir
 
 ODD_NAMES = ["two words", "žluťoučký-漢字", 'it\'s "odd" $HOME;*[x] \\', "-n"]
 

@@ -6,7 +6,6 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from support.payloads import AT, SESSION
 
 from ctxgit.claude.order import BLOCK_BYTES, causal_order, transcript_positions
 from ctxgit.model import (
@@ -22,6 +21,7 @@ from ctxgit.model import (
     ToolFinished,
     TurnStopped,
 )
+from support.payloads import AT, SESSION
 
 TRANSCRIPTS = Path(__file__).parents[3] / "shared" / "claude-code" / "transcripts"
 

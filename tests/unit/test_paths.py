@@ -6,6 +6,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+from ctxgit import paths
+from ctxgit.errors import CtxError, NotInProjectError, StoreError
+from ctxgit.paths import Project, find_project, hide_path, hide_store, unhide_store
 from support.git import (
     bare_repository,
     git,
@@ -15,10 +19,6 @@ from support.git import (
     separate_repository,
     submodule,
 )
-
-from ctxgit import paths
-from ctxgit.errors import CtxError, NotInProjectError, StoreError
-from ctxgit.paths import Project, find_project, hide_path, hide_store, unhide_store
 
 SETTINGS = ".claude/settings.local.json"
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.payloads import AT, CWD, MISSING, SESSION, payload, spooled, tool_payload
 
 from ctxgit.claude.payload import (
     MAX_DEPTH,
@@ -34,6 +33,7 @@ from ctxgit.model import (
     ToolFinished,
     TurnStopped,
 )
+from support.payloads import AT, CWD, MISSING, SESSION, payload, spooled, tool_payload
 
 RECORDED = Path(__file__).parents[3] / "shared" / "claude-code" / "payloads"
 COMMON: dict[str, Any] = {"id": "e1", "at": AT, "session": SESSION, "prompt_id": "prompt-1"}
