@@ -97,8 +97,9 @@ def find_store(directory: str) -> str | None:
        b. ``.git`` is a file and the git directory it names has no ``commondir``: a main work
           tree too (a submodule, ``--separate-git-dir``), and it has no store.
        c. ``.git`` is a file and ``commondir`` is there: a linked work tree. The answer is
-          the first that is a store of: those named by ``# ctxgit store: `` lines in the
-          common directory's ``info/exclude``; ``.context-store`` beside the common directory.
+          the first that is a store of: ``.context-store`` beside the common directory;
+          those named by ``# ctxgit store: `` lines in its ``info/exclude`` (which a copied
+          project still holds of its original, so they come second).
     5. At the root of the file system: no store.
     """
     for level in _levels(directory):
@@ -135,7 +136,7 @@ def _store_of_linked_work_tree(git_dir: str) -> str | None:
     if shared == git_dir:
         return None
     beside = os.path.join(os.path.dirname(shared), STORE_NAME)
-    candidates = (*stores_named_in(shared), beside)
+    candidates = (beside, *stores_named_in(shared))
     return next((store for store in candidates if is_store(store)), None)
 
 

@@ -200,11 +200,6 @@ class StorePaths:
         return self.runtime / "sessions"
 
     @property
-    def interpreter(self) -> Path:
-        """The file that names the interpreter for hooks."""
-        return self.runtime / "interpreter"
-
-    @property
     def config(self) -> Path:
         """The machine's own configuration."""
         return self.runtime / "config.toml"
@@ -219,6 +214,13 @@ def user_config_path() -> Path:
     named = Path(os.environ.get("XDG_CONFIG_HOME", ""))
     base = named if named.is_absolute() else Path.home() / ".config"
     return base / "ctxgit" / "config.toml"
+
+
+def user_data_dir() -> Path:
+    """Return the folder of the user's own data, by the XDG base directory specification."""
+    named = Path(os.environ.get("XDG_DATA_HOME", ""))
+    base = named if named.is_absolute() else Path.home() / ".local" / "share"
+    return base / "ctxgit"
 
 
 def claude_config_dir() -> Path:

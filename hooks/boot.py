@@ -1,8 +1,8 @@
-"""Start ctxgit from a hook: ``python -I -S boot.py VERB STORE [ARGUMENT …]``.
+"""Start ctxgit from a hook: ``python -I -S boot.py RECORD VERB STORE [ARGUMENT …]``.
 
 Isolated and without ``site``, since an interpreter's start is all the time a hook has. So
 the folders to import from are those recorded with the interpreter (lines 2 and following
-of the store's ``interpreter`` file); without a record, the package around this plugin.
+of the file RECORD, see ``python.sh``); without a record, the package around this plugin.
 Always exits 0.
 """
 
@@ -11,9 +11,9 @@ from __future__ import annotations
 import sys
 
 
-def _recorded(store: str) -> list[str]:
+def _recorded(record: str) -> list[str]:
     try:
-        with open(f"{store}/.git/ctx/interpreter", encoding="utf-8") as file:  # noqa: PTH123 - pathlib is too slow to import here
+        with open(record, encoding="utf-8") as file:  # noqa: PTH123 - pathlib is too slow to import here
             return file.read().splitlines()[1:]
     except (OSError, ValueError):
         return []
@@ -25,8 +25,8 @@ def _around() -> list[str]:
 
 
 def _main() -> None:
-    verb, store, *arguments = sys.argv[1:]
-    sys.path[:0] = _recorded(store) or _around()
+    record, verb, store, *arguments = sys.argv[1:]
+    sys.path[:0] = _recorded(record) or _around()
     try:
         from ctxgit.cli.hook import run  # noqa: PLC0415 - the path had to be set first
     except ImportError:
@@ -34,7 +34,7 @@ def _main() -> None:
 
         site.main()
         from ctxgit.cli.hook import run  # noqa: PLC0415
-    run(verb, store, arguments)
+    run(verb, store, arguments, is_recorded=bool(record))
 
 
 try:  # noqa: SIM105 - contextlib is slow to import here

@@ -20,19 +20,23 @@ find_store() {
 		[ -d "$store/.git/ctx" ]
 		return
 	fi
-	dir=${CLAUDE_PROJECT_DIR:-$PWD}
+	cd -P -- "${CLAUDE_PROJECT_DIR:-.}" || return 1
+	dir=$PWD
 	while :; do
-		store=$dir/.context-store
-		[ -d "$store/.git/ctx" ] && return 0
-		if [ -f "$dir/.git" ]; then
-			find_store_of_linked_work_tree
-			return
-		fi
-		[ -e "$dir/.git" ] && return 1
 		case $dir in
-		*/*) dir=${dir%/*} ;;
-		*) return 1 ;;
+		*/.context-store) ;;
+		*)
+			store=$dir/.context-store
+			[ -d "$store/.git/ctx" ] && return 0
+			if [ -f "$dir/.git" ]; then
+				find_store_of_linked_work_tree
+				return
+			fi
+			[ -e "$dir/.git/HEAD" ] && return 1
+			;;
 		esac
+		[ -n "$dir" ] || return 1
+		dir=${dir%/*}
 	done
 }
 
@@ -43,22 +47,19 @@ find_store_of_linked_work_tree() {
 	[ -f "$git_dir/commondir" ] || return 1
 	IFS= read -r common <"$git_dir/commondir"
 	case $common in /*) ;; *) common=$git_dir/$common ;; esac
-	if [ -f "$common/info/exclude" ]; then
-		while IFS= read -r line; do
-			case $line in
-			"# ctxgit store: "*)
-				store=${line#"# ctxgit store: "}
-				[ -d "$store/.git/ctx" ] && return 0
-				;;
-			esac
-		done <"$common/info/exclude"
-	fi
-	common=$(CDPATH='' cd -- "$common" && pwd -P)
-	store=${common%/*}/.context-store
-	[ -d "$store/.git/ctx" ]
+	cd -P -- "$common" || return 1
+	store=${PWD%/*}/.context-store
+	[ -d "$store/.git/ctx" ] && return 0
+	[ -f info/exclude ] || return 1
+	while IFS= read -r line; do
+		store=${line#"# ctxgit store: "}
+		[ "$store" != "$line" ] && [ -d "$store/.git/ctx" ] && return 0
+	done <info/exclude
+	return 1
 }
 
 log() {
+	[ -n "$store" ] || return
 	log=$store/.git/ctx/log
 	[ -n "$(find "$log" -size +1024)" ] && mv -f "$log" "$log.1"
 	printf '%s hook %s: %s\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$event" "$1" >>"$log"
@@ -87,27 +88,17 @@ keep() {
 	return 1
 }
 
-# Set $python to an interpreter that runs ctxgit: as recorded, else found anew.
-find_python() {
-	for record in "$store/.git/ctx/interpreter" "${CLAUDE_PLUGIN_DATA:-}/interpreter"; do
-		[ -f "$record" ] && IFS= read -r python <"$record" && [ -x "$python" ] && return 0
-	done
-	export CTX_RECORD_INTERPRETER=1
-	for command in ctxgit ctx; do
-		command=$(command -v "$command") && IFS= read -r line <"$command" || continue
-		case $line in '#!'*python*) python=${line#??} && [ -x "$python" ] && return 0 ;; esac
-	done
-	for command in python3 python3.14 python3.13 python3.12 python3.11; do
-		python=$(command -v "$command") &&
-			"$python" -I -c 'import sys; sys.exit(sys.version_info < (3, 11))' && return 0
-	done
+# Set $python, or say in the log that there is none.
+need_python() {
+	. "$plugin/hooks/python.sh"
+	find_python && return
 	log "no Python 3.11 or newer with ctxgit was found"
 	return 1
 }
 
 # Run a verb of ctxgit/cli/hook.py.
 ctxgit() {
-	"$python" -I -S "$plugin/hooks/boot.py" "$@" 2>/dev/null
+	"$python" -I -S "$plugin/hooks/boot.py" "$record" "$@" 2>/dev/null
 }
 
 sync_detached() {
@@ -119,7 +110,7 @@ sync_detached() {
 
 if ! find_store; then
 	store=
-	if [ "$event" = SessionStart ] && find_python; then
+	if [ "$event" = SessionStart ] && need_python; then
 		ctxgit no-store "" "${CLAUDE_PROJECT_DIR:-$PWD}"
 	fi
 	exit 0
@@ -128,13 +119,13 @@ fi
 keep || exit 0
 case $event in
 Stop | SessionEnd | PostCompact)
-	find_python && sync_detached
+	need_python && sync_detached
 	;;
 PreCompact)
-	find_python && ctxgit pre-compact "$store" "$session"
+	need_python && ctxgit pre-compact "$store" "$session"
 	;;
 SessionStart)
-	find_python && sync_detached && ctxgit session-start "$store" "$spool/$name"
+	need_python && sync_detached && ctxgit session-start "$store" "$spool/$name"
 	;;
 esac
 exit 0

@@ -14,7 +14,7 @@ from ctxgit.actions import place
 from ctxgit.actions.sync import sync
 from ctxgit.deliver.hint import hint
 from ctxgit.paths import StorePaths
-from ctxgit.store import interpreter, maintenance, sessions
+from ctxgit.store import maintenance, sessions
 from ctxgit.text import is_safe_id
 
 PRE_COMPACT_LOCK_SECONDS = 10.0
@@ -28,8 +28,6 @@ def sync_detached(store: str, session: str) -> str:
     with suppress(OSError):
         os.nice(NICENESS)
     where = StorePaths(Path(store))
-    if os.environ.get("CTX_RECORD_INTERPRETER"):
-        interpreter.record(where)
     sync(where, session=session)
     sync(where)
     maintenance.run_if_due(where, packs=place.load_config(where).number("maintenance.packs"))

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ctxgit import gitdir, paths, resources
+from ctxgit.actions import interpreter
 from ctxgit.claude import settings
 from ctxgit.errors import StoreError
 from ctxgit.paths import StorePaths
-from ctxgit.store import interpreter, repository
+from ctxgit.store import repository
 
 SETTINGS = ".claude/settings.local.json"
 
@@ -37,7 +38,7 @@ def init(directory: Path, *, store: Path | None = None, enable: bool = False) ->
     place = StorePaths((store or project.root / gitdir.STORE_NAME).absolute())
     try:
         created = repository.create(place, resources.template_dir())
-        interpreter.record(place)
+        interpreter.record()
     except OSError as error:
         raise StoreError(f"cannot make a store in {place.root}: {error.strerror}") from error
     repository.check(place)

@@ -52,7 +52,8 @@ def _print_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
 def root(
     *,
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show it.")
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     """Keep the context of coding agents in a hidden git repository of the project.

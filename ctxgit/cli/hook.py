@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 
 
-def run(verb: str, store: str, arguments: list[str]) -> None:
+def run(verb: str, store: str, arguments: list[str], *, is_recorded: bool) -> None:
     """Run the hook verb ``verb`` on the store at path ``store``, and print its answer.
 
     ``session-start NAME`` answers from what was prepared; ``pre-compact SESSION`` and
     ``sync SESSION`` take the spool in; ``no-store DIRECTORY`` is for a project without one.
+    An interpreter that had to be looked for is recorded.
     """
     answer = ""
     try:
@@ -19,8 +20,10 @@ def run(verb: str, store: str, arguments: list[str]) -> None:
 
             answer = answer_from(store, arguments[0])
         else:
-            from ctxgit.actions import hooks  # noqa: PLC0415
+            from ctxgit.actions import hooks, interpreter  # noqa: PLC0415
 
+            if not is_recorded:
+                interpreter.record()
             answer = hooks.VERBS[verb](store, *arguments)
     except Exception as error:  # noqa: BLE001 - a hook never fails the agent
         _log(store, verb, error)

@@ -40,7 +40,9 @@ def init(result: InitResult) -> None:
     console.print(Text.assemble(f"{verb} a context store in ", (str(result.store), "bold")))
     if result.newly_enabled:
         console.print(f"Claude Code loads the plugin at its next start: {result.settings}")
-    elif not result.enabled:
+    elif result.enabled:
+        console.print("Claude Code loads the plugin in this project.")
+    else:
         console.print("To let Claude Code load the plugin in this project: ctx init --enable")
         console.print(f"For one session only: claude --plugin-dir {result.plugin}")
 

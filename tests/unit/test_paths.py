@@ -180,7 +180,6 @@ def test_places_in_a_store(tmp_path: Path) -> None:
         places.index: "index.sqlite",
         places.recaps: "recaps",
         places.session_dir("abc"): "sessions/abc",
-        places.interpreter: "interpreter",
         places.config: "config.toml",
     }
     assert {place: str(place.relative_to(runtime)) for place in inside} == inside

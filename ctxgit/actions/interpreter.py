@@ -1,6 +1,6 @@
 """Which Python runs ctxgit: recorded for hooks, which have no time to look for it.
 
-The record's first line is the interpreter, each further line a folder to import from.
+``hooks/python.sh`` reads the record and says where it lies and why there.
 """
 
 from __future__ import annotations
@@ -10,23 +10,23 @@ import os
 import sys
 from pathlib import Path
 
+from ctxgit import paths
 from ctxgit.files import write_atomically
-from ctxgit.paths import StorePaths
 
 IMPORTED = ("ctxgit", "tomli_w")
-"""What a hook imports that is not of the standard library: each folder is recorded."""
+"""What a hook imports that is not of the standard library: the folder of each is recorded."""
 
 
-def record(store: StorePaths) -> bool:
-    """Record the running interpreter for ``store`` and, in a hook, for the plugin.
+def record() -> bool:
+    """Record the running interpreter for the user and, in a hook, for the plugin.
 
-    Returns whether the store's record changed. Raises OSError.
+    Returns whether a record changed. Raises OSError.
     """
-    data = _record()
     plugin_data = os.environ.get("CLAUDE_PLUGIN_DATA")
-    if plugin_data:
-        _write(Path(plugin_data) / "interpreter", data)
-    return _write(store.interpreter, data)
+    folders = [paths.user_data_dir(), *([Path(plugin_data)] if plugin_data else [])]
+    data = _record()
+    changed = [_write(folder / "interpreter", data) for folder in folders]
+    return any(changed)
 
 
 def _record() -> bytes:
