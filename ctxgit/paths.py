@@ -23,6 +23,16 @@ if TYPE_CHECKING:
     from subprocess import CompletedProcess
 
 _HIDES_MARK = b"# ctxgit hides: "
+_OUR_GIT = {
+    "LC_ALL": "C",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_CONFIG_COUNT": "2",  # as strong as -c on the command line
+    "GIT_CONFIG_KEY_0": "core.hooksPath",
+    "GIT_CONFIG_VALUE_0": os.devnull,
+    "GIT_CONFIG_KEY_1": "core.fsmonitor",
+    "GIT_CONFIG_VALUE_1": "false",
+}
 
 
 @dataclass(frozen=True)
@@ -130,10 +140,11 @@ def _run_git(*arguments: str, cwd: Path) -> CompletedProcess[bytes]:
 def scrubbed_environment() -> dict[str, str]:
     """Return the environment for a git process of ours: no ``GIT_*`` that redirects it.
 
-    Messages are in English; git asks no questions and takes no lock just to refresh a cache.
+    Messages are in English; git asks no questions, takes no lock just to refresh a cache and
+    runs no program that a repository's configuration names.
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    return kept | {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+    return kept | _OUR_GIT
 
 
 def store_for(directory: Path, override: Path | None = None) -> Path:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -203,10 +204,25 @@ def test_the_environment_for_git_has_nothing_that_redirects_it(
     monkeypatch.setenv("OTHER", "kept")
     environment = paths.scrubbed_environment()
     assert environment["OTHER"] == "kept"
-    assert {name for name in environment if name.startswith("GIT_")} == {
-        "GIT_TERMINAL_PROMPT",
-        "GIT_OPTIONAL_LOCKS",
-    }
+    assert "/elsewhere" not in environment.values()
+
+
+def test_git_runs_no_program_that_a_repository_names(tmp_path: Path) -> None:
+    project = repository(tmp_path / "project")
+    hooks = tmp_path / "hooks"
+    hooks.mkdir()
+    ran = tmp_path / "ran"
+    for name in ("reference-transaction", "fsmonitor"):
+        (hooks / name).write_text(f"#!/bin/sh\ntouch {ran}\n", encoding="utf-8")
+        (hooks / name).chmod(0o755)
+    git(project, "config", "core.hooksPath", str(hooks))
+    git(project, "config", "core.fsmonitor", str(hooks / "fsmonitor"))
+    for command in (["branch", "one"], ["status"]):
+        subprocess.run(["git", *command], cwd=project, env=paths.scrubbed_environment(), check=True)
+    assert not ran.exists()
+    for command in (["branch", "two"], ["status"]):  # the trap works for any other git
+        git(project, *command)
+    assert ran.exists()
 
 
 class TestHideStore:
