@@ -1,4 +1,4 @@
-"""Finding repositories and stores by reading files: no git process, no import but ``os``.
+"""Finding repositories and stores by reading files: no git process, no import that takes time.
 
 A hook whose whole budget is two starts of an interpreter imports this module, so paths are
 plain strings and nothing here raises: what cannot be read counts as not there. The layout
@@ -8,6 +8,7 @@ of git's files is that of gitrepository-layout(5) and gitglossary(7).
 from __future__ import annotations
 
 import os
+import zlib
 
 STORE_NAME = ".context-store"
 """The name of the store's folder wherever its place is not given by hand."""
@@ -114,6 +115,14 @@ def find_store(directory: str) -> str | None:
         if os.path.lexists(os.path.join(entry, "HEAD")):
             return None
     return None
+
+
+def work_tree_key(work_tree: str) -> str:
+    """Return a short file name for what is kept for ``work_tree``.
+
+    Eight hex digits: two work trees may share one, so the file says whose it is.
+    """
+    return f"{zlib.crc32(os.fsencode(work_tree)):08x}"
 
 
 def is_store(path: str) -> bool:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from ctxgit import config, paths
+from ctxgit import config, gitdir, paths
 from ctxgit.actions import place
 from ctxgit.actions.sync import sync
 from ctxgit.deliver.hint import hint
@@ -64,7 +63,7 @@ def no_store(_: str, directory: str) -> str:
 def _hint_marker(project: Path) -> Path:
     data = os.environ.get("CLAUDE_PLUGIN_DATA")
     folder = Path(data) if data else paths.claude_config_dir() / "plugins" / "data" / "ctxgit"
-    return folder / "told" / f"{zlib.crc32(os.fsencode(project)):08x}"
+    return folder / "told" / gitdir.work_tree_key(str(project))
 
 
 def _message(text: str) -> str:

@@ -6,9 +6,9 @@ One for each session (told again after a compaction or a resume) and one for eac
 
 from __future__ import annotations
 
-import zlib
 from pathlib import Path
 
+from ctxgit import gitdir
 from ctxgit.actions.place import load_config
 from ctxgit.deliver.frame import WHERE_LENGTH
 from ctxgit.deliver.recap import Source, recap
@@ -47,12 +47,7 @@ def of_session(store: StorePaths, key: str) -> Path:
 
 def of_work_tree(store: StorePaths, work_tree: str) -> Path:
     """Return the file of the recap for the next session in ``work_tree``."""
-    return store.recaps / f"{work_tree_key(work_tree)}.txt"
-
-
-def work_tree_key(work_tree: str) -> str:
-    """Return a short name for a work tree; the file's first line tells two of one name apart."""
-    return f"{zlib.crc32(work_tree.encode('utf-8', 'surrogateescape')):08x}"
+    return store.recaps / f"{gitdir.work_tree_key(work_tree)}.txt"
 
 
 def _commits(store: StorePaths, branch: sessions.Branch) -> dict[int, str]:

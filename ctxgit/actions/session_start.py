@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import _json
 import os
-import zlib
 
 from ctxgit import gitdir
 from ctxgit.deliver import frame
@@ -65,8 +64,7 @@ def _parse(path: str) -> dict[str, object]:
 def _prepared(store: str, payload: dict[str, object], work_tree: str) -> tuple[str, str]:
     """Return the work tree that a prepared recap tells of, and its lines."""
     runtime = os.path.join(store, ".git", "ctx")
-    key = f"{zlib.crc32(work_tree.encode('utf-8', 'surrogateescape')):08x}"
-    path = os.path.join(runtime, "recaps", f"{key}.txt")
+    path = os.path.join(runtime, "recaps", f"{gitdir.work_tree_key(work_tree)}.txt")
     session = os.environ.get("CLAUDE_CODE_SESSION_ID") or payload.get("session_id")
     if payload.get("source") in OWN_RECAP and isinstance(session, str) and "/" not in session:
         own = os.path.join(runtime, "sessions", session, "recap.txt")
