@@ -71,10 +71,10 @@ def _session(console: Console, session: SessionStatus) -> None:
     console.print(Text(printable(f"Work tree {session.work_tree}{where}")))
     prompt = f": {session.prompt}" if session.prompt else ""
     console.print(Text(printable(f"Turn {session.turns}{prompt}")))
-    compactions = f", {session.compactions} compactions" if session.compactions else ""
+    compactions = f", {_count(session.compactions, 'compaction')}" if session.compactions else ""
     console.print(
-        f"{session.chunks} tool results, {format_tokens(session.tokens)} tokens{compactions},"
-        f" last active {_ago(session.updated_at)}"
+        f"{_count(session.chunks, 'tool result')}, {format_tokens(session.tokens)} tokens"
+        f"{compactions}, last active {_ago(session.updated_at)}"
     )
     if session.tasks:
         console.print()
@@ -211,6 +211,10 @@ def _table(*columns: str | tuple[str, str]) -> Table:
     return table
 
 
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'s' * (number != 1)}"
+
+
 def _plain(value: object) -> str:
     if isinstance(value, datetime):
         return f"{value:%Y-%m-%d %H:%M:%S} UTC"
@@ -223,6 +227,5 @@ def _ago(moment: datetime) -> str:
     seconds = max(0, int((datetime.now(UTC) - moment).total_seconds()))
     for size, unit in ((DAY, "day"), (HOUR, "hour"), (MINUTE, "minute")):
         if seconds >= size:
-            count = seconds // size
-            return f"{count} {unit}{'s' * (count != 1)} ago"
+            return f"{_count(seconds // size, unit)} ago"
     return "just now"

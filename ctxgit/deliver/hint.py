@@ -10,7 +10,8 @@ from ctxgit.text import one_line
 from ctxgit.tokens import format_tokens
 
 OPENING = (
-    "ctxgit keeps every tool result of this session; none needs to be repeated in the summary."
+    "ctxgit keeps every tool result of this session (`ctx show ID`): say what they taught,"
+    " do not copy them."
 )
 
 

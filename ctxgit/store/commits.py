@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from ctxgit.model import (
     Chunk,
     Compacted,
+    CompactionAnnounced,
     SessionEnded,
     SessionStarted,
     State,
     Step,
+    SubagentStopped,
     Task,
     TaskStatus,
     TurnStopped,
@@ -173,6 +175,12 @@ def _subject(group: _Group) -> str:
     if started:
         verbs = {TaskStatus.PENDING: "Declare", TaskStatus.ACTIVE: "Start"}
         return _fitted(f"{verbs.get(started[-1].status, 'Abandon')} {_named(started[-1])}")
+    for step in group.steps:
+        match step.event:
+            case CompactionAnnounced(trigger=trigger):
+                return f"Hear that a compaction is coming ({trigger or 'manual'})"
+            case SubagentStopped(agent_type=kind) if kind:
+                return _fitted(f"Hear the last word of a subagent ({kind})")
     started_by = [s.event.source for s in group.steps if isinstance(s.event, SessionStarted)]
     if started_by:
         return f"Start the session ({started_by[-1] or 'startup'})"
