@@ -14,6 +14,8 @@ from ctxgit.model import (
     Chunk,
     Compacted,
     CompactionAnnounced,
+    PromptKind,
+    PromptSubmitted,
     SessionEnded,
     SessionStarted,
     State,
@@ -158,33 +160,51 @@ def _event(group: _Group) -> str:
 
 
 def _subject(group: _Group) -> str:
-    event, session = group.last.event, group.after.session
-    if group.finished:
-        return _fitted("Finish " + " and ".join(_named(task) for task in group.finished))
-    if isinstance(event, Compacted):
-        how = f" ({event.trigger})" if event.trigger else ""
-        return f"Keep the client's summary of compaction {session.compactions}{how}"
-    if _is_boundary(group.last):
-        return f"Compact the context ({session.compactions})"
-    if isinstance(event, SessionEnded):
-        return f"End the session ({session.ended})"
-    if group.chunks or isinstance(event, TurnStopped):
+    """Return what ended, else how much was done, else what else was heard."""
+    ended = _ending(group)
+    if ended:
+        return _fitted(ended)
+    if group.chunks or group.answered:
         return _turn_subject(group)
-    tasks = group.steps[0].before.tasks if group.steps[0].before else {}
-    started = [task for task in group.after.tasks.values() if tasks.get(task.number) is not task]
-    if started:
-        verbs = {TaskStatus.PENDING: "Declare", TaskStatus.ACTIVE: "Start"}
-        return _fitted(f"{verbs.get(started[-1].status, 'Abandon')} {_named(started[-1])}")
-    for step in group.steps:
+    return _fitted(_task_news(group) or _other_news(group)) or _turn_subject(group)
+
+
+def _ending(group: _Group) -> str:
+    session = group.after.session
+    if group.finished:
+        return "Finish " + " and ".join(_named(task) for task in group.finished)
+    if _is_boundary(group.last) and isinstance(group.last.event, SessionStarted):
+        return f"Compact the context ({session.compactions})"
+    match group.last.event:
+        case Compacted(trigger=trigger):
+            how = f" ({trigger})" if trigger else ""
+            return f"Keep the client's summary of compaction {session.compactions}{how}"
+        case SessionEnded():
+            return f"End the session ({session.ended})"
+    return ""
+
+
+def _task_news(group: _Group) -> str:
+    before = group.steps[0].before.tasks if group.steps[0].before else {}
+    changed = [task for task in group.after.tasks.values() if before.get(task.number) is not task]
+    if not changed:
+        return ""
+    verbs = {TaskStatus.PENDING: "Declare", TaskStatus.ACTIVE: "Start"}
+    return f"{verbs.get(changed[-1].status, 'Abandon')} {_named(changed[-1])}"
+
+
+def _other_news(group: _Group) -> str:
+    for step in reversed(group.steps):
         match step.event:
             case CompactionAnnounced(trigger=trigger):
                 return f"Hear that a compaction is coming ({trigger or 'manual'})"
             case SubagentStopped(agent_type=kind) if kind:
-                return _fitted(f"Hear the last word of a subagent ({kind})")
-    started_by = [s.event.source for s in group.steps if isinstance(s.event, SessionStarted)]
-    if started_by:
-        return f"Start the session ({started_by[-1] or 'startup'})"
-    return _turn_subject(group)
+                return f"Hear the last word of a subagent ({kind})"
+            case PromptSubmitted(kind=PromptKind.USER):
+                return ""
+            case SessionStarted(source=source):
+                return f"Start the session ({source or 'startup'})"
+    return ""
 
 
 def _turn_subject(group: _Group) -> str:
