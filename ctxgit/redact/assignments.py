@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 SHORTEST_VALUE = 4
 LONGEST_NAME = 96
-LONGEST_JUDGED = 512
-"""Bytes of a bare value that are looked at; a secret is masked to its end all the same."""
+LONGEST_JUDGED = 128
+"""Bytes of a bare value that are judged; a secret is masked to its end all the same."""
 
 _WORD = (
     rb"(?P<word>passw(?:or)?d|passphrase|passcode|pass|pwd|secret|token|credentials?"
@@ -49,19 +49,23 @@ _FLAG_PROSE = frozenset(
     b"and are but can flag flags for from has into may must not option options argument arguments"
     b" should that the this use using via was when which will with you your".split()
 )
+_FIELD = rb"(?:\$\{[^{}]*\}|\{\{[^{}]*\}\}|\{[^{}]*\}|%\([\w.]+\)s|%[a-z])"
 _PLACEHOLDER = (
-    rb"(?:(?i:bearer|basic|token)[ ]+)?(?:<[^<>]*>|\$\{[^{}]*\}|\$\([^()]*\)|\{\{.*\}\}|\{[^{}]*\}"
-    rb"|%\([\w.]+\)s|%[a-z]|%\w+%|\$[A-Z_][A-Z0-9_]*|\$\w*(?i:pass|pwd|secret|token|key)\w*"
-    rb"|[xX*.#?_-]+|(?:\xe2\x80\xa6|\xe2\x80\xa2)+|(?i:your|insert|enter|replace)[a-zA-Z _-]{1,30}"
-    rb"|\[redacted:[a-z-]+\])"
+    rb"(?:(?i:bearer|basic|token)[ ]+)?(?:(?:" + _FIELD + rb"[:@/ ._-]*)+|<[^<>]*>|\[[\w :-]*\]"
+    rb"|\$\([^()]*\)|%\w+%|\$[A-Z_][A-Z0-9_]*|\$\w*(?i:pass|pwd|secret|token|key)\w*"
+    rb"|[xX*.#?_-]+|(?:\xe2\x80\xa6|\xe2\x80\xa2)+|#[0-9A-Fa-f]{3,8}"
+    rb"|(?i:your|insert|enter|replace)[a-zA-Z _-]{1,30})"
 )
 _REFERENCES = (b"$", b"{", b"<", b"%", b"[", b"(")
 _CODE = rb"[A-Za-z_][\w.]*(?:[(\[{]|::|->)|&?\w+::"
 _DOTTED = rb"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+"
 _RANDOM = rb"(?=\D*+\d)(?=[^A-Za-z]*+[A-Za-z])\S{16,}+"
-_BARE_BYTE = rb"(?:[^\s\"'`\\<>]|\\(?![nrt\"'\\]))"
-_BARE = _BARE_BYTE + rb"{0,%d}+" % LONGEST_JUDGED
-_UNBROKEN = rb"[^&;,|)}\]]*+"
+_BARE_BYTE = rb"[^\s\"'`\\<>]"
+_BARE = (
+    _BARE_BYTE + rb"{0,%d}+(?:\\(?![nrt\"'\\])" % LONGEST_JUDGED + _BARE_BYTE + rb"{0,64}+){0,4}+"
+)
+_BARE_REST = rb"(?:" + _BARE_BYTE + rb"++|\\(?![nrt\"'\\]))*+"
+_ELEMENT = rb"[^\s<>]{1,200}</"
 _LINE_END = rb"[ \t]+#|[ \t]*(?:[\r\n\"'`]|\\[nr\"']|\Z)"
 _LINE_LEADS = frozenset({b"", b"export", b"set", b"env", b"setx", b"declare", b"local", b"$env"})
 _LINE_FURNITURE = b" \t\r0123456789+-#>:|\xe2\x86\x92"
@@ -71,11 +75,13 @@ _LINE_FURNITURE = b" \t\r0123456789+-#>:|\xe2\x86\x92"
 # --- names --------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=1024)
 def secret_word(key: str) -> bytes:
     """Return the word by which a key names a secret, in any style of writing; or empty."""
-    if len(key) > LONGEST_NAME:
-        return b""
+    return _last_secret_word(key[-LONGEST_NAME:])
+
+
+@lru_cache(maxsize=1024)
+def _last_secret_word(key: str) -> bytes:
     raw = key.encode(errors="replace")
     text = Text(raw, raw.lower())
     found = compiled(rb"(?:" + _WORD + rb"|cookies?)\Z").search(text.folded)
@@ -102,11 +108,14 @@ def _names_secret(text: Text, at: int, word: bytes) -> bool:
 def is_plain(value: bytes, word: bytes, shortest: int = SHORTEST_VALUE) -> bool:
     """Whether the value of a name with ``word`` in it is plainly not a secret.
 
-    Too short, a common word, a placeholder; under ``auth``, whatever does not look random.
+    Too short, a common word, a placeholder; under ``auth``, whatever does not look random,
+    and under ``pwd`` the working directory.
     """
     if len(value) < shortest or value.lower() in _PLAIN_WORDS:
         return True
     if word == b"auth" and not _looks_random(value):
+        return True
+    if word == b"pwd" and value[:1] in b"/~":
         return True
     if value.isdigit():
         return len(value) < shortest + 2
@@ -126,9 +135,11 @@ def assigned(text: Text, match: re.Match[bytes]) -> Span | None:
     before = text.folded[max(0, at - LONGEST_NAME) : at]
     lead = before.rstrip(ALPHANUMERIC + b"_-.")
     head, sep = before[len(lead) :], match["sep"].strip()
-    if sep in {b"", b","} and not head.startswith(b"--"):
+    is_flag = head.startswith(b"--")
+    is_constant = text.raw[at : match.end("word")].isupper()
+    if (sep == b"" and not is_flag) or (sep == b"," and not (is_flag or is_constant)):
         return None
-    if sep == b">" and not lead.endswith(b"<"):
+    if sep == b">" and not (lead.endswith(b"<") and first(_ELEMENT, text.raw, match.end())):
         return None
     return _quoted(text.raw, match) if match["quote"] else _bare(text.raw, match, head, lead)
 
@@ -145,9 +156,10 @@ def _quoted(raw: bytes, match: re.Match[bytes]) -> Span | None:
         value = first(_BARE, raw, start)
         return (start, _run_end(raw, start, value)) if _looks_random(value) else None
     is_prompt = b" " in value and value.rstrip().endswith((b":", b"?", b"."))
-    is_code = value[:1] in b" +,;:)]}&|" or (match["format"] and b"{" in value)
-    is_link = value.startswith((b"http://", b"https://", b"--"))
-    if is_prompt or is_code or is_link or is_plain(value, match["word"]):
+    is_code = value[:1] in b" +,;:)]}&|" or (match["format"] is not None and b"{" in value)
+    is_link = value.startswith((b"http://", b"https://", b"arn:"))
+    is_option = b"," in match["sep"] and _is_about_flag(value)
+    if is_prompt or is_code or is_link or is_option or is_plain(value, match["word"]):
         return None
     return start, end
 
@@ -155,14 +167,16 @@ def _quoted(raw: bytes, match: re.Match[bytes]) -> Span | None:
 def _closing(raw: bytes, quote: bytes, start: int) -> int:
     """Return where the value opened by ``quote`` ends, -1 if it never does.
 
-    A quote with more backslashes than the opening one is part of the value.
+    Each level of JSON in JSON doubles backslashes and adds one, so a value opened after 0, 1,
+    3 or 7 of them is closed by a quote after as many, or as many more as quoted backslashes
+    leave; a quote inside the value has more, one outside fewer.
     """
     depth = quote.count(b"\\")
     end = raw.find(quote[depth:], start)
     while end >= 0:
-        before = raw[max(start, end - 16) : end]
+        before = raw[max(start, end - LONGEST_NAME) : end]
         slashes = len(before) - len(before.rstrip(b"\\"))
-        if slashes <= depth or (depth == 0 and slashes % 2 == 0):
+        if slashes < depth or slashes % (2 * depth + 2) == depth:
             return end - min(slashes, depth)
         end = raw.find(quote[depth:], end + 1)
     return -1
@@ -175,25 +189,39 @@ class _Place(IntEnum):
     """How sure a bare value is one, by where it stands."""
 
     LOOSE = 0
-    LINE = 1  # alone on its line, as in YAML and INI, or between quotes
-    CERTAIN = 2  # after a flag, in a query, in an environment file
+    LINE = 1  # alone on its line, as in YAML and INI
+    INLINE = 2  # after a flag, in a query, in an element, before a command
+    SHELL = 3  # alone on a line of an environment file, or in quotes with its name
+
+
+_VALUES = {
+    _Place.LOOSE: rb"[^&;,|)}\]]*+",
+    _Place.LINE: rb"[\s\S]*+",
+    _Place.INLINE: rb"[^&;|#]*+",
+    _Place.SHELL: rb"[\s\S]*+",
+}
+"""How far a bare value goes, by its place."""
 
 
 def _bare(raw: bytes, match: re.Match[bytes], head: bytes, lead: bytes) -> Span | None:
     """Return the span of an unquoted value."""
-    start, is_flag = match.end(), head.startswith(b"-")
+    start, word, is_flag = match.end(), match["word"], head.startswith(b"-")
     value = first(_BARE, raw, start)
     place = _place(raw, match, head, lead, start + len(value))
-    if place == _Place.LOOSE or not compiled(_LINE_END).match(raw, start + len(value)):
-        value = first(_UNBROKEN, value)
-    if value.startswith(_REFERENCES) or is_plain(value, match["word"], SHORTEST_VALUE - is_flag):
+    value = first(_VALUES[place], value)
+    if place == _Place.INLINE:
+        value = value.rstrip(b")]},.")
+    is_colon = b":" in match["sep"]
+    if value.startswith(_REFERENCES) or compiled(_CODE).match(value):
         return None
-    if match["word"] == b"authorization":
+    if is_plain(value, word, SHORTEST_VALUE - is_flag):
+        return None
+    if (is_flag and _is_about_flag(value)) or (is_colon and head + word == b"pass"):
+        return None
+    if word == b"authorization":
         is_secret = bool(match["scheme"]) or _looks_random(value)
-    elif is_flag and _is_about_flag(value):
-        is_secret = False
     else:
-        is_secret = _is_secret(value, match["word"], place, is_colon=b":" in match["sep"])
+        is_secret = _is_secret(value, match, place, head + word)
     return (start, _run_end(raw, start, value)) if is_secret else None
 
 
@@ -201,18 +229,17 @@ def _place(raw: bytes, match: re.Match[bytes], head: bytes, lead: bytes, end: in
     """Return where a bare value stands, of which a first look ends at ``end``."""
     sep = match["sep"]
     if head.startswith(b"--") or (head.startswith(b"-") and sep == b"="):
-        return _Place.CERTAIN
+        return _Place.INLINE
     if sep in {b"=", b">"} and lead.endswith((b"?", b"&", b";", b"<")):
-        return _Place.CERTAIN
+        return _Place.INLINE
     line = lead.replace(b"\\n", b"\n").rpartition(b"\n")[2]
-    word = line.strip(_LINE_FURNITURE)
     in_quotes = lead.endswith((b'"', b"'", b"`"))
+    is_constant = raw[match.start() - len(head) : match.start("sep")].isupper()
     closed = compiled(_LINE_END).match(raw, end) and raw[end - 1 : end] not in b",;)"
-    if not closed or not (in_quotes or word in _LINE_LEADS):
-        return _Place.LOOSE
-    name = raw[match.start() - len(head) : match.start("sep")]
-    in_shell = name.isupper() or word or in_quotes or not line[-1:].isspace()
-    return _Place.CERTAIN if sep == b"=" and in_shell else _Place.LINE
+    if not closed or not (in_quotes or line.strip(_LINE_FURNITURE) in _LINE_LEADS):
+        return _Place.INLINE if sep == b"=" and is_constant else _Place.LOOSE
+    in_shell = in_quotes or is_constant or not line.isspace()
+    return _Place.SHELL if sep == b"=" and in_shell else _Place.LINE
 
 
 def _is_about_flag(value: bytes) -> bool:
@@ -221,32 +248,33 @@ def _is_about_flag(value: bytes) -> bool:
     return is_metavariable or value[:1] == b"-" or value.lower() in _FLAG_PROSE
 
 
-def _is_secret(value: bytes, word: bytes, place: _Place, *, is_colon: bool) -> bool:
-    """Whether a bare value is a secret rather than code, a type, a word or a path."""
+def _is_secret(value: bytes, match: re.Match[bytes], place: _Place, name: bytes) -> bool:
+    """Whether a bare value is a secret rather than a name, a type, a word or a path."""
+    word, is_colon = match["word"], b":" in match["sep"]
     if value.isdigit():
         return word.startswith(b"p")
-    if compiled(_CODE).match(value) or (place < _Place.CERTAIN and word in value.lower()):
+    if b"://" in value or (is_colon and value[:1] in b"*&!"):
         return False
     if not compiled(rb"\w+").fullmatch(value):
-        return _is_mixed_secret(value, place, is_colon=is_colon)
-    if place == _Place.CERTAIN:
-        return value.lower() != word
-    if compiled(rb"\D*\d").match(value):
+        return _is_mixed_secret(value, word, place)
+    if place >= _Place.INLINE:
+        return not name.endswith(value.lower())
+    if word in value.lower():
+        return False
+    if compiled(rb"\D*+\d").match(value):
         return len(value) >= SHORTEST_VALUE + 2
     return place == _Place.LINE and is_colon and value.islower()
 
 
-def _is_mixed_secret(value: bytes, place: _Place, *, is_colon: bool) -> bool:
+def _is_mixed_secret(value: bytes, word: bytes, place: _Place) -> bool:
     """Whether a bare value that is not one word is a secret."""
-    if b"://" in value or (is_colon and value[:1] in b"*&!"):
-        return False
     if value[:1] in b"/~." or value[1:3] == b":\\":
         return _looks_random(value) and b"." not in value and value.count(b"/") * 12 < len(value)
-    if place == _Place.CERTAIN:
-        return True
+    if place >= _Place.INLINE:
+        return word not in value.lower() or not compiled(_DOTTED).fullmatch(value)
     if compiled(_DOTTED).fullmatch(value):
         return False
-    if compiled(rb"\D*\d").match(value):
+    if compiled(rb"\D*+\d").match(value):
         return len(value) >= SHORTEST_VALUE + 2
     return place == _Place.LINE and len(value) >= 3 * SHORTEST_VALUE
 
@@ -256,4 +284,4 @@ def _run_end(raw: bytes, start: int, value: bytes) -> int:
     end = start + len(value)
     if len(value) < LONGEST_JUDGED:
         return end
-    return end + len(first(_BARE_BYTE + rb"*+", raw, end))
+    return end + len(first(_BARE_REST, raw, end))

@@ -24,18 +24,21 @@ class Text(NamedTuple):
     ``folded`` has ASCII letters in lower case at the same positions, which makes ``apiKey``
     and ``API_KEY`` one search. ``runs`` holds only the runs of at least ``LONG_RUN`` letters,
     digits and ``_-``, each with a few bytes before it; in prose and code they are few.
-    ``links`` is ``raw`` if there is a link in it, else empty.
+    ``links`` is ``raw`` if there is a link in it, ``curls`` if a call of curl, else empty.
     """
 
     raw: bytes
     folded: bytes
     runs: bytes = b""
     links: bytes = b""
+    curls: bytes = b""
 
     @classmethod
     def of(cls, raw: bytes) -> Text:
         """Return ``raw`` in all its forms."""
-        return cls(raw, raw.lower(), _long_runs(raw), raw if b"://" in raw else b"")
+        links = raw if b"://" in raw else b""
+        curls = raw if b"curl" in raw else b""
+        return cls(raw, raw.lower(), _long_runs(raw), links, curls)
 
 
 def _long_runs(raw: bytes) -> bytes:

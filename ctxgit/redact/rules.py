@@ -27,7 +27,7 @@ class Rule(NamedTuple):
     kind: str
     literals: bytes
     pattern: bytes
-    within: Literal["raw", "folded", "runs", "links"] = "runs"
+    within: Literal["raw", "folded", "runs", "links", "curls"] = "runs"
     span: Callable[[Text, re.Match[bytes]], Span | None] | None = None
 
     def spans(self, text: Text) -> Iterator[Span]:
@@ -60,7 +60,10 @@ _PEM = (
     rb"|(?:" + _PEM_GAP + rb"(?:[\w-]{4,10}: ?[\w.,() -]{1,80}|[A-Za-z0-9+/=]{20,}+))*+"
     rb"(?:(?:\s|\\+[nr]){1,4}[A-Za-z0-9+/=]+\s*\Z)?)"
 )
-_AWS = rb"A[KS]IA[A-Z0-9]{16}(?![A-Z0-9])(?:[\s,:;|\"']{1,8}[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=]))?"
+_AWS = (
+    rb"A[KS]IA[A-Z0-9]{16}[\w-]*+"
+    rb"(?:[\s,:;|\"']{1,8}[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=]))?"
+)
 _OPENAI = (
     rb"sk-(?:(?:proj|svcacct|admin|None|or)-[\w-]{16,}|(?=[A-Za-z]{0,40}\d)[A-Za-z0-9]{20,}[\w-]*)"
 )
@@ -75,17 +78,26 @@ _COOKIE = (
 )
 _URI_PASSWORD = rb"://[^\s:/@\"'`<>\[\]\\]*+:(?P<secret>(?![\[{$<]|%[sd(]|\*+@)[^\s/\"'`<>\\?]+)@"
 _CURL_USER = (
-    rb"curl\b(?:(?!curl)(?:[^\n]|(?<=\\)\n))*?\s(?:-[A-Za-z]{0,6}u|--user|--proxy-user)[ =]?[\"']?"
-    rb"[^\s:\"'\\]*+:(?P<secret>(?![\[{$<])[^\s\"'\\]+)"
+    rb"(?<=\s)-(?:[A-Za-z]{0,6}u|-user|-proxy-user)[ =]?(?P<quote>[\"'])?"
+    rb"[^\s:\"'\\\[\]]*+:(?P<secret>(?![\[{$<])(?(quote)[^\"'\n\\]+|[^\s\"'\\]+))"
 )
+_CURL_REACH = 1000
 _SIGNATURE = (
     rb"(?:(?<=[?&;])|(?<=X-Amz-)|(?<=X-Goog-))[Ss]ig(?:nature)?=(?P<secret>[\w%+/=.~-]{16,})"
 )
 
+
+def _after_curl(text: Text, match: re.Match[bytes]) -> Span | None:
+    """Return the span of a password given to curl, which must stand not far before it."""
+    at = match.start()
+    near = text.raw.rfind(b"curl", max(0, at - _CURL_REACH), at) >= 0
+    return match.span("secret") if near else None
+
+
 RULES = (
     Rule("private-key", b"-----BEGIN", _PEM, "raw"),
     Rule("aws-key", b"AKIA ASIA", _EDGE + _AWS),
-    Rule("github-token", b"ghp_ gho_ ghu_ ghs_ ghr_", rb"gh[pousr]_[A-Za-z0-9_]{20,}"),
+    Rule("github-token", b"ghp_ gho_ ghu_ ghs_ ghr_", rb"gh[pousr]_[A-Za-z0-9]{30,}\w*"),
     Rule("github-token", b"github_pat_", rb"github_pat_[A-Za-z0-9_]{20,}"),
     Rule("gitlab-token", b"glpat-", _EDGE + rb"glpat-[\w.-]{20,}"),
     Rule("slack-token", b"xox", _EDGE + rb"xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{10,}"),
@@ -105,13 +117,13 @@ RULES = (
     Rule("pypi-token", b"pypi-", _EDGE + rb"pypi-[\w-]{40,}"),
     Rule("hugging-face-token", b"hf_", _EDGE + rb"hf_[A-Za-z0-9]{30,}"),
     Rule("sendgrid-key", b"SG.", _EDGE + rb"SG\.[\w-]{16,}\.[\w-]{16,}"),
-    Rule("twilio-key", b"SK", _EDGE + rb"SK[0-9a-f]{32}(?![0-9A-Za-z])"),
+    Rule("twilio-key", b"SK", _EDGE + rb"SK[0-9a-f]{32}[\w-]*"),
     Rule("digitalocean-token", b"dop_v1_ doo_v1_ dor_v1_", rb"do[opr]_v1_[a-f0-9]{40,}"),
     Rule("jwt", b"eyJ", _JWT),
     Rule("bearer", b"earer EARER", _BEARER),
     Rule("cookie", b"cookie", _COOKIE, "folded"),
     Rule("uri-password", b"://", _URI_PASSWORD, "links"),
-    Rule("curl-user", b"curl", _CURL_USER, "raw"),
+    Rule("curl-user", b"-", _CURL_USER, "curls", _after_curl),
     Rule("signature", b"sig= signature= Signature=", _SIGNATURE, "links"),
     Rule(
         "secret-value", b"pass pwd secret token credential auth key", ASSIGNMENT, "folded", assigned
