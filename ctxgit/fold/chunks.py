@@ -57,12 +57,8 @@ def finished(state: State, event: ToolFinished) -> State:
 
 
 def _task_of(state: State, event: ToolFinished) -> int:
-    if len(event.changes) == 1 and not event.whole_list:
-        own = tasks.find(state, event.agent, event.changes[0])
-        if own is not None:
-            return own.number
-    active = state.active_task(event.agent)
-    return active.number if active else 0
+    task = tasks.only_one(state, event) or state.active_task(event.agent)
+    return task.number if task else 0
 
 
 def _counted(state: State, chunk: Chunk) -> State:

@@ -10,18 +10,21 @@ from ctxgit.model import State, Task, TaskChange, TasksChanged, TaskStatus
 from ctxgit.text import one_line, slugify
 
 SUBJECT_LENGTH = 200
+BY_HAND = "ctx"
+"""The origin of what a verb says; it names tasks by our numbers."""
 
 
 def changed(state: State, event: TasksChanged) -> State:
     """Apply what a tool or a verb said about tasks."""
     if event.whole_list:
         return _list_replaced(state, event)
+    about: list[tuple[int, TaskChange]] = []
     for change in event.changes:
-        task = find(state, event.agent, change)
-        if _declares_anew(event, change, task):
-            task = None
-        state = _apply(state, event, change, task)
-    return _with_dependencies(state, event)
+        task = _meant(state, event, change)
+        if task is not None:
+            state = _apply(state, event, change, task)
+            about.append((task.number, change))
+    return _with_dependencies(state, event, about)
 
 
 def find(state: State, agent: str, change: TaskChange) -> Task | None:
@@ -42,20 +45,35 @@ def find(state: State, agent: str, change: TaskChange) -> Task | None:
     )
 
 
-def _declares_anew(event: TasksChanged, change: TaskChange, found: Task | None) -> bool:
+def only_one(state: State, event: TasksChanged) -> Task | None:
+    """Return the task that all of an event, folded just now, was about, if it was one."""
+    if len(event.changes) != 1 or event.whole_list:
+        return None
+    (change,) = event.changes
+    if change.key or change.number is not None:
+        return find(state, event.agent, change)
+    return state.tasks[max(state.tasks)]  # a change with neither has just declared it
+
+
+def _meant(state: State, event: TasksChanged, change: TaskChange) -> Task | None:
+    """Return the task to be changed: the one there is, else a new one, none by our number."""
+    task = find(state, event.agent, change)
+    if task is None and change.number is not None:
+        return None
+    if task is None or _declares_anew(event, change, task):
+        return _declared(state, event, change)
+    return task
+
+
+def _declares_anew(event: TasksChanged, change: TaskChange, found: Task) -> bool:
     """Whether a TaskCreate reuses the id of another task (ids begin again in the client)."""
-    return (
-        event.origin == "TaskCreate"
-        and found is not None
-        and (found.agent != event.agent or found.subject != _subject(change))
+    return event.origin == "TaskCreate" and (
+        found.agent != event.agent or found.subject != _subject(change)
     )
 
 
-def _apply(state: State, event: TasksChanged, change: TaskChange, task: Task | None) -> State:
-    if task is None:
-        if change.number is not None:
-            return state
-        task = _declared(state, event, change)
+def _apply(state: State, event: TasksChanged, change: TaskChange, task: Task) -> State:
+    """Put ``change`` into ``task``, which may be new to the state."""
     subject = _subject(change)
     task = replace(
         task,
@@ -96,22 +114,25 @@ def with_status(state: State, task: Task, status: TaskStatus | None, at: datetim
     return replace(state, session=session, tasks={**state.tasks, task.number: task})
 
 
-def _with_dependencies(state: State, event: TasksChanged) -> State:
-    """Turn the ids in ``blocked_by`` and ``blocks`` into numbers; unknown ones are dropped."""
+def _with_dependencies(
+    state: State, event: TasksChanged, about: Iterable[tuple[int, TaskChange]]
+) -> State:
+    """Turn the names in ``blocked_by`` and ``blocks`` into numbers; unknown ones are dropped."""
     tasks = dict(state.tasks)
-    for change in event.changes:
-        task = find(state, event.agent, change)
-        if task is None:
-            continue
-        for number in _numbers(state, event.agent, change.blocked_by):
-            tasks[task.number] = _blocked(tasks[task.number], number)
-        for number in _numbers(state, event.agent, change.blocks):
-            tasks[number] = _blocked(tasks[number], task.number)
+    for own, change in about:
+        for number in _numbers(state, event, change.blocked_by):
+            tasks[own] = _blocked(tasks[own], number)
+        for number in _numbers(state, event, change.blocks):
+            tasks[number] = _blocked(tasks[number], own)
     return replace(state, tasks=tasks)
 
 
-def _numbers(state: State, agent: str, keys: Iterable[str]) -> list[int]:
-    found = (find(state, agent, TaskChange(key=key)) for key in keys)
+def _numbers(state: State, event: TasksChanged, names: Iterable[str]) -> list[int]:
+    """Return the numbers of tasks named by the client's ids, in a verb by our own numbers."""
+    if event.origin == BY_HAND:
+        numbers = {str(number): number for number in state.tasks}
+        return [numbers[name] for name in names if name in numbers]
+    found = (find(state, event.agent, TaskChange(key=name)) for name in names)
     return [task.number for task in found if task is not None]
 
 
@@ -133,9 +154,10 @@ def _list_replaced(state: State, event: TasksChanged) -> State:
     ]
     pairs = _matched(mine, event.changes)
     kept = {task.number for task, _ in pairs if task is not None}
-    for task, change in pairs:
-        is_same = task is not None and change.status is task.status
-        state = _apply(state, event, replace(change, status=None) if is_same else change, task)
+    for task, told in pairs:
+        is_same = task is not None and told.status is task.status
+        change = replace(told, status=None) if is_same else told
+        state = _apply(state, event, change, task or _declared(state, event, change))
     for task in mine:
         if task.number not in kept and task.status.is_open:
             state = with_status(state, task, TaskStatus.ABANDONED, event.at)

@@ -94,6 +94,11 @@ def test_the_call_that_ends_a_task_belongs_to_it() -> None:
     assert [story.chunk(call).task for call in ("end", "x")] == [1, 0]
 
 
+def test_a_call_that_declares_a_task_without_an_id_belongs_to_it() -> None:
+    story = Story().prompt().create("1").update("1", ACTIVE).create("", "Other", "c")
+    assert story.chunk("c").task == 2
+
+
 def test_a_list_of_todos_belongs_to_the_task_that_it_makes_active() -> None:
     story = Story().prompt().todos(("A", DONE), ("B", ACTIVE))
     assert [chunk.task for chunk in story.state.chunks.values()] == [2]

@@ -206,6 +206,33 @@ def test_a_task_never_waits_for_itself() -> None:
     )
 
 
+def test_a_task_started_by_hand_waits_for_the_numbers_it_names() -> None:
+    story = Story().create("7", "Of the client").verb(subject="By hand", status=DONE)
+    story.verb(subject="Next", status=ACTIVE, blocked_by=("2", "1", "9", "x"))
+    assert story.task(3).blocked_by == (2, 1)
+
+
+def test_a_number_named_by_hand_is_not_taken_for_the_clients_id() -> None:
+    story = Story().create("2", "One").create("1", "Two").verb(subject="Next", blocked_by=("1",))
+    assert story.task(3).blocked_by == (1,)
+
+
+def test_a_task_created_without_an_answer_waits_for_others_too() -> None:
+    story = Story().create("1", "First")
+    story.tell(
+        TasksChanged,
+        origin="TaskCreate",
+        changes=(TaskChange(subject="Second", blocked_by=("1",)),),
+    )
+    assert story.task(2).blocked_by == (1,)
+
+
+def test_tasks_declared_together_may_wait_for_each_other() -> None:
+    first = TaskChange(key="a", subject="A", blocked_by=("b",))
+    story = changed(first, TaskChange(key="b", subject="B"), origin="TaskCreate")
+    assert story.task(1).blocked_by == (2,)
+
+
 def test_a_circle_of_dependencies_stops_nothing() -> None:
     story = Story().create("1", "A").create("2", "B")
     story.update("1", blocked_by=("2",)).update("2", blocked_by=("1",))
