@@ -10,6 +10,8 @@ from ctxgit.model import State, Task, TaskChange, TasksChanged, TaskStatus
 from ctxgit.text import one_line, slugify
 
 SUBJECT_LENGTH = 200
+CREATION = "TaskCreate"
+"""The origin of what the client's tool says that makes tasks."""
 BY_HAND = "ctx"
 """The origin of what a verb says; it names tasks by our numbers."""
 
@@ -60,15 +62,21 @@ def _meant(state: State, event: TasksChanged, change: TaskChange) -> Task | None
     task = find(state, event.agent, change)
     if task is None and change.number is not None:
         return None
-    if task is None or _declares_anew(event, change, task):
+    if task is None or (event.origin == CREATION and _is_another(event, change, task)):
         return _declared(state, event, change)
-    return task
+    return replace(task, origin=CREATION) if event.origin == CREATION else task
 
 
-def _declares_anew(event: TasksChanged, change: TaskChange, found: Task) -> bool:
-    """Whether a TaskCreate reuses the id of another task (ids begin again in the client)."""
-    return event.origin == "TaskCreate" and (
-        found.agent != event.agent or found.subject != _subject(change)
+def _is_another(event: TasksChanged, change: TaskChange, found: Task) -> bool:
+    """Whether a creation reuses the id of another task: ids begin again in the client.
+
+    It does not when it arrives after an update that had to declare the task without it.
+    """
+    is_named = found.origin == CREATION
+    return (
+        found.agent != event.agent
+        or not found.status.is_open
+        or (is_named and found.subject != _subject(change))
     )
 
 

@@ -75,6 +75,37 @@ def test_a_client_that_begins_its_ids_again_declares_a_new_task() -> None:
     assert (story.task(1).status, story.task(2).status) == (DONE, ACTIVE)
 
 
+def test_the_same_words_under_an_id_begun_again_are_new_work() -> None:
+    story = Story().create("1", "Run the tests").update("1", DONE).create("1", "Run the tests")
+    assert [task.status for task in story.state.tasks.values()] == [DONE, PENDING]
+
+
+def test_a_creation_that_arrives_after_an_update_names_the_task_that_is_there() -> None:
+    story = Story().update("1", ACTIVE).create("1", "Fix the login").update("1", DONE)
+    assert [(task.subject, task.status) for task in story.state.tasks.values()] == [
+        ("Fix the login", DONE)
+    ]
+
+
+def test_a_creation_under_the_id_of_an_ended_task_is_new_work_though_nobody_created_that() -> None:
+    story = Story().update("1", DONE).create("1", "Fix the login")
+    assert [(task.subject, task.status) for task in story.state.tasks.values()] == [
+        ("task 1", DONE),
+        ("Fix the login", PENDING),
+    ]
+
+
+def test_a_task_named_late_is_not_named_again() -> None:
+    story = Story().update("1", ACTIVE).create("1", "First").create("1", "Second")
+    assert story.subjects() == ["First", "Second"]
+    assert story.task(1).label == "01-task-1"
+
+
+def test_a_late_creation_of_a_subagent_does_not_name_the_main_loops_task() -> None:
+    story = Story().update("1", ACTIVE).create("1", "Sub", agent="a1")
+    assert story.subjects() == ["task 1", "Sub"]
+
+
 def test_creating_an_active_task_again_leaves_it_active() -> None:
     story = Story().create("1").update("1", ACTIVE).create("1")
     assert [task.status for task in story.state.tasks.values()] == [ACTIVE]
