@@ -196,7 +196,8 @@ class Session:
     ``ended`` is the reason of its end, empty while it goes on. ``activations`` counts
     task activations, so that the last activated task can be told, ``chunks`` all chunks
     there ever were. ``boundary_open`` is
-    true between the two events the client sends for one compaction.
+    true from a compaction until the session goes on: all that tells of a compaction in
+    between tells of the same one.
     """
 
     id: str

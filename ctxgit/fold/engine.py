@@ -8,6 +8,7 @@ from dataclasses import replace
 from ctxgit.fold import chunks, sessions, tasks, turns
 from ctxgit.model import (
     Compacted,
+    CompactionAnnounced,
     Event,
     Observed,
     PromptSubmitted,
@@ -20,6 +21,9 @@ from ctxgit.model import (
     ToolFinished,
     TurnStopped,
 )
+
+GOING_ON = (PromptSubmitted, ToolFinished, TurnStopped, CompactionAnnounced, SessionEnded)
+"""Events of the main loop after which a compaction is another one than that before."""
 
 
 def fold(state: State | None, event: Event) -> State:
@@ -61,5 +65,7 @@ def steps(state: State | None, events: Iterable[Event]) -> Iterator[Step]:
 def _touched(state: State | None, event: Event) -> State:
     if state is None:
         return State(session=Session(id=event.session, started_at=event.at, updated_at=event.at))
-    updated_at = max(state.session.updated_at, event.at)
-    return replace(state, session=replace(state.session, updated_at=updated_at))
+    session = state.session
+    is_open = session.boundary_open and not (isinstance(event, GOING_ON) and not event.agent)
+    updated_at = max(session.updated_at, event.at)
+    return replace(state, session=replace(session, updated_at=updated_at, boundary_open=is_open))

@@ -24,21 +24,21 @@ def started(state: State, event: SessionStarted) -> State:
             cwd=event.cwd or session.cwd,
             transcript_path=event.transcript_path or session.transcript_path,
             client_pid=event.client_pid or session.client_pid,
-            compactions=session.compactions + is_boundary,
+            compactions=session.compactions + (is_boundary and not session.boundary_open),
             boundary_open=is_boundary,
         ),
     )
 
 
 def compacted(state: State) -> State:
-    """Count the compaction, unless the start that belongs to it already did."""
+    """Count the compaction, unless the start that belongs to it, or another report, did."""
     session = state.session
     return replace(
         state,
         session=replace(
             session,
             compactions=session.compactions + (not session.boundary_open),
-            boundary_open=False,
+            boundary_open=True,
         ),
     )
 

@@ -15,7 +15,6 @@ def prompted(state: State, event: PromptSubmitted) -> State:
 
     The same prompt told twice (two copies of the plugin) opens one turn.
     """
-    state = replace(state, session=replace(state.session, boundary_open=False))
     headline = one_line(event.text, HEADLINE_LENGTH)
     current = state.turns.get(state.current_turn)
     if current and event.prompt_id in current.prompt_ids and current.headline == headline:

@@ -92,6 +92,32 @@ def test_compactions_are_counted_one_by_one() -> None:
     assert compactions(story) == 3
 
 
+def test_a_compaction_told_by_two_copies_of_the_plugin_is_one() -> None:
+    story = Story().prompt().announce().announce()
+    story.start("compact").start("compact").compacted().compacted()
+    assert compactions(story) == 1
+    assert compactions(Story().compacted().compacted()) == 1
+
+
+def test_a_report_that_comes_before_its_start_is_of_the_same_compaction() -> None:
+    assert compactions(Story().prompt().compacted().start("compact").prompt()) == 1
+
+
+@pytest.mark.parametrize("sign", ["prompt", "notice", "result", "stop", "announce", "end"])
+def test_what_shows_that_the_session_went_on_parts_two_compactions(sign: str) -> None:
+    story = Story().start("compact")
+    getattr(story, sign)()
+    assert compactions(story.start("compact")) == 2
+    getattr(story, sign)()
+    assert compactions(story.compacted()) == 3
+
+
+def test_what_goes_on_beside_a_compaction_does_not_part_it() -> None:
+    story = Story().prompt().announce().start("compact")
+    story.result(agent="a1").subagent_stop().observe(work_tree="/p").compacted()
+    assert compactions(story) == 1
+
+
 def test_an_ordinary_start_is_no_compaction() -> None:
     story = Story()
     for source in ("startup", "resume", "clear", "fork", ""):
