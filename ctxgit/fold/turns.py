@@ -13,18 +13,19 @@ HEADLINE_LENGTH = 120
 def prompted(state: State, event: PromptSubmitted) -> State:
     """Open a turn for a user's prompt; a notice goes on with the turn that is there.
 
-    The same prompt told twice (two copies of the plugin) opens one turn.
+    The same one told again (two copies of the plugin) changes nothing, known by its id and,
+    since one id may stand for several prompts, its words.
     """
     headline = one_line(event.text, HEADLINE_LENGTH)
-    current = state.turns.get(state.current_turn)
-    if current and event.prompt_id in current.prompt_ids and current.headline == headline:
+    is_notice = event.kind is PromptKind.NOTICE
+    known = (turn for turn in state.turns.values() if event.prompt_id in turn.prompt_ids)
+    if any(is_notice or turn.headline == headline for turn in known):
         return state
-    if event.kind is PromptKind.NOTICE:
+    if is_notice:
         state = with_turn(state, event)
         turn = state.turns[state.current_turn]
-        if event.prompt_id and event.prompt_id not in turn.prompt_ids:
-            turn = replace(turn, prompt_ids=(*turn.prompt_ids, event.prompt_id))
-        return put(state, replace(turn, ended_at=None))
+        ids = (event.prompt_id,) if event.prompt_id else ()
+        return put(state, replace(turn, prompt_ids=(*turn.prompt_ids, *ids), ended_at=None))
     turn = Turn(
         number=state.current_turn + 1,
         started_at=event.at,
@@ -38,7 +39,7 @@ def stopped(state: State, event: TurnStopped) -> State:
     """Note when the model ended its answer; a later Stop of the turn moves the time."""
     state = with_turn(state, event)
     turn = state.turns[state.turn_of(event.prompt_id)]
-    return put(state, replace(turn, ended_at=event.at))
+    return put(state, replace(turn, ended_at=max(turn.ended_at or event.at, event.at)))
 
 
 def with_turn(state: State, event: Event) -> State:

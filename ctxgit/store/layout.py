@@ -84,7 +84,7 @@ def files(step: Step) -> Iterator[tuple[str, bytes]]:
     match step.event:
         case ToolFinished() as event:
             yield from _chunk_files(step, event)
-        case PromptSubmitted(kind=PromptKind.USER, text=text) if step.after.turns:
+        case PromptSubmitted(kind=PromptKind.USER, text=text) if _opens_a_turn(step):
             yield f"{turn_dir(step.after.current_turn)}/prompt.md", text.encode()
         case TurnStopped(message=message, prompt_id=prompt_id) if message:
             yield f"{turn_dir(step.after.turn_of(prompt_id))}/reply.md", message.encode()
@@ -95,6 +95,10 @@ def files(step: Step) -> Iterator[tuple[str, bytes]]:
         case Compacted(summary=summary) if summary:
             number = step.after.session.compactions
             yield f"compactions/{number:02d}.md", summary.encode()
+
+
+def _opens_a_turn(step: Step) -> bool:
+    return step.before is None or step.after.current_turn not in step.before.turns
 
 
 def session_file(state: State) -> bytes:

@@ -215,6 +215,35 @@ def test_what_did_not_change_is_the_same_object(given: list[Event]) -> None:
 
 
 @given(EVENTS)
+def test_what_two_copies_of_a_hook_tell_counts_once(given: list[Event]) -> None:
+    """Each event told twice in a row changes nothing but the time; verbs tell things once."""
+    state: State | None = None
+    for event in given:
+        once = fold(state, event)
+        is_captured = type(event) is not TasksChanged and _has_identity(event)
+        assert not is_captured or untimed(fold(once, event)) == untimed(once)
+        state = once
+
+
+@given(EVENTS)
+def test_results_and_prompts_told_again_at_any_time_change_nothing(given: list[Event]) -> None:
+    state = told(given).state
+    for event in given:
+        if isinstance(event, (ToolFinished, PromptSubmitted)) and _has_identity(event):
+            after = fold(state, event)
+            assert (after.turns, after.tasks, after.chunks) == (
+                state.turns,
+                state.tasks,
+                state.chunks,
+            )
+
+
+def _has_identity(event: Event) -> bool:
+    """Prompts are told apart by their id; without one, the same words may be asked again."""
+    return bool(event.prompt_id) or not isinstance(event, PromptSubmitted)
+
+
+@given(EVENTS)
 def test_time_only_goes_on(given: list[Event]) -> None:
     state = told(given).state
     assert state.session.updated_at == max(event.at for event in given)

@@ -38,6 +38,11 @@ def test_the_same_prompt_told_twice_opens_one_turn() -> None:
     assert list(story.state.turns) == [1]
 
 
+def test_a_prompt_told_again_after_the_next_opens_no_turn() -> None:
+    story = Story().prompt("One", "p1").prompt("Two", "p2").prompt("One", "p1")
+    assert [turn.headline for turn in story.state.turns.values()] == ["One", "Two"]
+
+
 def test_the_same_words_asked_again_open_a_turn() -> None:
     story = Story().prompt("go on", "p1").prompt("go on", "p2").prompt("go on").prompt("go on")
     assert story.state.current_turn == 4
@@ -77,6 +82,14 @@ def test_a_notice_told_twice_counts_once() -> None:
     assert story.turn(1).prompt_ids == ("p1", "n1")
 
 
+def test_a_notice_told_again_in_a_later_turn_stays_where_it_was() -> None:
+    story = Story().prompt("One", "p1").notice(prompt_id="n1").prompt("Two", "p2").stop()
+    before = story.state
+    story.notice(prompt_id="n1")
+    assert story.state.turns == before.turns
+    assert story.state.turn_of("n1") == 1
+
+
 # --- stops ---------------------------------------------------------------------------------
 
 
@@ -86,6 +99,10 @@ def test_a_stop_ends_the_turn() -> None:
 
 def test_a_later_stop_moves_the_end() -> None:
     assert Story().prompt().stop(at=9).stop(at=12).turn(1).ended_at == START + timedelta(seconds=12)
+
+
+def test_a_stop_that_arrives_late_does_not_move_the_end_back() -> None:
+    assert Story().prompt().stop(at=12).stop(at=9).turn(1).ended_at == START + timedelta(seconds=12)
 
 
 def test_a_stop_ends_the_turn_of_its_prompt_also_when_a_later_one_has_begun() -> None:
