@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ctxgit.model import Observed, SessionEnded, SessionStarted, State
+from ctxgit.text import one_line, replace_surrogates
+
+WORD_LENGTH = 40
+"""The client's words for why a session began or ended are short."""
 
 
 def started(state: State, event: SessionStarted) -> State:
@@ -19,9 +23,9 @@ def started(state: State, event: SessionStarted) -> State:
         state,
         session=replace(
             session,
-            source=session.source or event.source,
+            source=session.source or one_line(event.source, WORD_LENGTH),
             ended="",
-            cwd=event.cwd or session.cwd,
+            cwd=replace_surrogates(event.cwd) or session.cwd,
             transcript_path=event.transcript_path or session.transcript_path,
             client_pid=event.client_pid or session.client_pid,
             compactions=session.compactions + (is_boundary and not session.boundary_open),
@@ -45,19 +49,23 @@ def compacted(state: State) -> State:
 
 def ended(state: State, event: SessionEnded) -> State:
     """Note why the session ended."""
-    return replace(state, session=replace(state.session, ended=event.reason or "other"))
+    reason = one_line(event.reason, WORD_LENGTH) or "other"
+    return replace(state, session=replace(state.session, ended=reason))
 
 
 def observed(state: State, event: Observed) -> State:
-    """Take over what a sync saw of the project; what it could not see stays."""
+    """Take over what a sync saw of the project; what it could not see stays.
+
+    Names of files and branches need not be text; redaction has not seen these.
+    """
     session = state.session
     seen = bool(event.work_tree)
     return replace(
         state,
         session=replace(
             session,
-            work_tree=event.work_tree or session.work_tree,
-            branch=event.branch if seen else session.branch,
+            work_tree=replace_surrogates(event.work_tree) or session.work_tree,
+            branch=replace_surrogates(event.branch) if seen else session.branch,
             head=event.head if seen else session.head,
             previous=event.previous or session.previous,
         ),

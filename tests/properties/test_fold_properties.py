@@ -39,7 +39,7 @@ PROMPTS = st.sampled_from(["", "p1", "p2", "p3"])
 KEYS = st.sampled_from(["", "1", "2", "3"])
 CALLS = st.sampled_from(["", "toolu_1", "toolu_2", "x y", *(f"toolu_n{n}" for n in range(20))])
 TEXTS = st.sampled_from(["", "Fix it", "Test it", "a\nb", "\u2028", "word " * 60]) | st.text(
-    max_size=5
+    max_size=5  # without lone surrogates, which redaction replaces
 )
 STATUS = st.sampled_from([None, *TaskStatus])
 CHANGES = st.builds(

@@ -52,6 +52,21 @@ def test_an_end_without_a_reason_is_an_end() -> None:
     assert Story().end("").state.session.ended == "other"
 
 
+def test_the_clients_words_are_words() -> None:
+    """They stand in subjects of commits and in the recap."""
+    hostile = "clear\nCtx-Session: forged\x1b[31m" + "x" * 999
+    session = Story().start(hostile).end(hostile).state.session
+    for word in (session.source, session.ended):
+        assert word == "clear …"
+
+
+def test_a_path_that_is_no_text_can_be_written() -> None:
+    session = Story().start(cwd="/p\udcff").observe(work_tree="/p\udcff", branch="b\udcff")
+    assert "\ufffd" in session.state.session.work_tree
+    for text in ("work_tree", "cwd", "branch"):
+        getattr(session.state.session, text).encode()
+
+
 def test_time_never_runs_backwards() -> None:
     assert Story().prompt(at=9).stop(at=3).state.session.updated_at == START + timedelta(seconds=9)
 
