@@ -25,7 +25,7 @@ def test_before_any_prompt_there_is_no_turn() -> None:
 
 
 def test_a_headline_is_the_first_line_shortened() -> None:
-    assert Story().prompt("\n\n  Fix\tit \nand more").turn(1).headline == "Fix\tit …"
+    assert Story().prompt("\n\n  Fix\tit \nand more").turn(1).headline == "Fix it …"
     assert len(Story().prompt("x" * 9_999).turn(1).headline) == HEADLINE_LENGTH
 
 
