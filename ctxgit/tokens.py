@@ -22,6 +22,6 @@ def estimate_tokens(text: str) -> int:
 def format_tokens(count: int) -> str:
     """Return a token count as people say it: ``640``, ``12.3k``, ``1.2M``."""
     for size, unit in ((1_000_000, "M"), (1_000, "k")):
-        if count >= size:
+        if count >= size - size // 20_000:  # what would round to 1000 of the smaller unit
             return f"{count / size:.1f}".removesuffix(".0") + unit
     return str(count)
