@@ -8,6 +8,7 @@ A key that loosens safety or tunes a person's own client is never taken from the
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,6 +19,7 @@ from ctxgit.errors import ConfigError
 from ctxgit.files import write_atomically
 
 Value = str | int | bool
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
 class Layer(StrEnum):
@@ -64,7 +66,7 @@ class Key:
         if isinstance(self.default, bool) and text in {"true", "false"}:
             return text == "true"
         if isinstance(self.default, int) and not isinstance(self.default, bool):
-            return self.check(int(text) if text.lstrip("-").isdigit() else text)
+            return self.check(int(text) if _NUMBER.fullmatch(text) else text)
         return self.check(text)
 
 
@@ -162,7 +164,8 @@ def find_key(name: str) -> Key:
 def set_value(path: Path, layer: Layer, name: str, value: Value | None) -> bool:
     """Set ``name`` in the file of ``layer``, or take it out; return whether that changed it.
 
-    Raises ConfigError when the file is not valid, or when the key has no place there.
+    A symlink is written through: people keep their settings elsewhere. Raises ConfigError
+    when the file is not valid, or when the key is not known or has no place there.
     """
     table = _read(path)
     before = dump_toml(table)
@@ -180,12 +183,12 @@ def set_value(path: Path, layer: Layer, name: str, value: Value | None) -> bool:
     table = {key: item for key, item in table.items() if item != {}}
     after = dump_toml(table)
     if after != before:
-        write_atomically(path, after)
+        write_atomically(path.resolve(), after)
     return after != before
 
 
 def _checked(path: Path, layer: Layer, name: str, value: object) -> Value:
-    key = KEYS[name]
+    key = find_key(name)
     if layer not in key.layers:
         places = " or ".join(key.layers)
         raise ConfigError(f"{name} is not taken from {path}", hint=f"set it with --{places}")

@@ -160,6 +160,9 @@ def test_a_typed_value_gets_the_keys_kind(name: str, text: str, value: object) -
         ("hint.max_characters", "-1"),
         ("hint.max_characters", "1e3"),
         ("hint.max_characters", "true"),
+        ("hint.max_characters", "--5"),
+        ("hint.max_characters", "\u00b2"),
+        ("hint.max_characters", "9" * 9_999),
         ("auto_init", ""),
     ],
 )
@@ -197,6 +200,25 @@ def test_taking_out_leaves_no_empty_table(files: Files) -> None:
 def test_taking_out_of_no_file_makes_none(files: Files) -> None:
     assert not set_value(files[Layer.USER], Layer.USER, "recap.enabled", None)
     assert not files[Layer.USER].exists()
+
+
+def test_a_link_to_the_file_stays_a_link(files: Files, tmp_path: Path) -> None:
+    dotfile = tmp_path / "dotfiles.toml"
+    dotfile.write_text('auto_init = "on"\n')
+    files[Layer.USER].parent.mkdir()
+    files[Layer.USER].symlink_to(dotfile)
+    set_value(files[Layer.USER], Layer.USER, "hint.max_characters", 5)
+    assert files[Layer.USER].is_symlink()
+    assert dotfile.read_text() == 'auto_init = "on"\n\n[hint]\nmax_characters = 5\n'
+
+
+def test_a_key_that_is_not_known_is_not_set_but_may_be_taken_out(files: Files) -> None:
+    path = write(files, Layer.USER, "[recap]\nenable = true\n")
+    with pytest.raises(ConfigError, match="unknown configuration key recap"):
+        set_value(path, Layer.USER, "recap.enable", value=False)
+    assert path.read_text() == "[recap]\nenable = true\n"
+    assert set_value(path, Layer.USER, "recap.enable", None)
+    assert path.read_text() == ""
 
 
 @pytest.mark.parametrize(
