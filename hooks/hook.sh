@@ -75,13 +75,18 @@ keep() {
 	client=${CLAUDE_PID:-none}
 	case $client in *[!0-9]*) client=none ;; esac
 	now=$(date +%s%N)
+	case $now in [0-9]*) ;; *) now=0 ;; esac
 	name=${now%%[!0-9]*}.$session.$client.$$
 	[ -d "$spool" ] || mkdir -p "$spool"
 	while [ -e "$spool/$name" ] || [ -e "$spool/.$name" ]; do name=$name.1; done
 	if cat >"$spool/.$name"; then
 		ln "$spool/.$name" "$spool/$name" && return
-		mv -n "$spool/.$name" "$spool/$name" # a file system without hard links
-		[ -e "$spool/$name" ] && return
+		# A file system without hard links, or the name was taken just now.
+		hidden=.$name
+		while [ -e "$spool/$name" ]; do name=$name.1; done
+		mv -n "$spool/$hidden" "$spool/$name"
+		[ -e "$spool/$hidden" ] || return
+		name=${hidden#.}
 	fi
 	rm -f "$spool/.$name"
 	log "the event could not be kept in $spool"
