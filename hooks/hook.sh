@@ -32,7 +32,7 @@ find_store() {
 				find_store_of_linked_work_tree
 				return
 			fi
-			[ -e "$dir/.git/HEAD" ] && return 1
+			{ [ -e "$dir/.git/HEAD" ] || [ -L "$dir/.git/HEAD" ]; } && return 1
 			;;
 		esac
 		[ -n "$dir" ] || return 1
