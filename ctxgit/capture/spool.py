@@ -3,13 +3,16 @@
 An event's name is ``<time>.<session>.<client pid>.<pid>[.<n>]``: the time in nanoseconds
 since 1970, the session id the client put into the environment, the pids of the client and
 of the hook; ``none`` where one was not to be had or not safe. A name beginning with a dot
-is a file still being written. See ``hooks/hook.sh``, which writes them.
+is a file still being written, or the first name of one that is. See ``hooks/hook.sh``,
+which writes them. A file of any other name is an event too, of no known session.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import re
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -19,9 +22,11 @@ from pathlib import Path
 
 from ctxgit.files import write_atomically
 from ctxgit.paths import StorePaths
+from ctxgit.text import is_safe_id
 
 NONE = "none"
-NAME_PARTS = 4
+DIGEST_LENGTH = 16
+_HOOK_NAME = re.compile(r"[0-9]{1,20}(?:\.[A-Za-z0-9][A-Za-z0-9_-]*){3,}")
 
 
 @dataclass(frozen=True)
@@ -38,14 +43,18 @@ class Spooled:
     @property
     def session(self) -> str:
         """The session's id as the hook saw it, ``none`` where it saw none."""
-        parts = self.name.split(".")
-        return parts[1] if len(parts) >= NAME_PARTS else NONE
+        return self.name.split(".")[1] if self.has_hook_name else NONE
 
     @property
     def client_pid(self) -> str:
         """The pid of the client, empty where the hook saw none."""
-        parts = self.name.split(".")
-        return parts[2] if len(parts) >= NAME_PARTS and parts[2] != NONE else ""
+        pid = self.name.split(".")[2] if self.has_hook_name else NONE
+        return pid if pid != NONE else ""
+
+    @property
+    def has_hook_name(self) -> bool:
+        """Whether the name has the form that a hook gives it."""
+        return _HOOK_NAME.fullmatch(self.name) is not None and is_safe_id(self.name.split(".")[1])
 
     @property
     def arrived_ns(self) -> int:
@@ -72,13 +81,16 @@ class Spooled:
     def renamed_for(self, session: str) -> Spooled:
         """Move the file under the session it turned out to belong to; return it there.
 
-        Raises OSError, and never replaces another event.
+        The end of the new name tells the old one, so that no event of that session can
+        ever have had it. Raises OSError. Replaces no other event.
         """
-        stamp, _, *rest = (self.name.split(".") + [NONE] * NAME_PARTS)[: NAME_PARTS + 1]
-        target = self.path.with_name(".".join([stamp, session, *rest]))
-        if target.exists():
-            raise FileExistsError(target)
-        return Spooled(self.path.rename(target))
+        if self.has_hook_name:
+            _, former, *rest = self.name.split(".")
+        else:
+            former = hashlib.sha256(os.fsencode(self.name)).hexdigest()[:DIGEST_LENGTH]
+            rest = [NONE, NONE]
+        name = ".".join([str(self.arrived_ns), session, *rest, former])
+        return Spooled(_moved(self.path, self.path.with_name(name)))
 
 
 def pending(store: StorePaths) -> list[Spooled]:
@@ -111,20 +123,28 @@ def write(store: StorePaths, payload: Mapping[str, object], *, session: str) -> 
 
 
 def reject(store: StorePaths, event: Spooled) -> Path:
-    """Put an event that cannot be read aside, so that it neither is lost nor comes back."""
+    """Put an event that cannot be read aside, so that it neither is lost nor comes back.
+
+    Returns where it is then. Raises OSError.
+    """
     store.rejected.mkdir(mode=0o700, parents=True, exist_ok=True)
-    target = store.rejected / event.name
-    event.path.replace(target)
-    remove([event])
-    return target
+    return _moved(event.path, store.rejected / event.name)
 
 
 def remove(events: Iterable[Spooled]) -> None:
-    """Remove events that are committed, under both names a hook gave them.
-
-    What cannot be removed stays for the next sync.
-    """
+    """Remove events that are committed, under both names a hook gave them. Raises OSError."""
     for event in events:
-        for path in (event.path.with_name(f".{event.name}"), event.path):
-            with suppress(OSError):
-                path.unlink()
+        _first_name(event.path).unlink(missing_ok=True)
+        event.path.unlink(missing_ok=True)
+
+
+def _moved(path: Path, target: Path) -> Path:
+    """Move an event, which loses its first name, to ``target`` or beside what is there."""
+    _first_name(path).unlink(missing_ok=True)
+    while target.exists():
+        target = target.with_name(f"{target.name}.1")
+    return path.rename(target)
+
+
+def _first_name(path: Path) -> Path:
+    return path.with_name(f".{path.name}")
