@@ -8,9 +8,9 @@ moment leaves either the events or the commit that holds them, and the next one 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ctxgit import gitdir
@@ -25,7 +25,7 @@ from ctxgit.files import write_atomically
 from ctxgit.fold import steps
 from ctxgit.model import Event, Observed, SessionStarted, Step, ToolFinished
 from ctxgit.paths import StorePaths
-from ctxgit.redact import redact_json
+from ctxgit.redact import redact, redact_json
 from ctxgit.store import index, repository, sessions
 from ctxgit.store.lock import locked
 
@@ -66,30 +66,46 @@ def sync(
     damaged, of a newer format, full or read-only disk, no git); the spool is intact then.
     """
     repository.check(store)
-    try:
-        waiting = _addressed(store)
-        keys = dict.fromkeys(event.session for event in waiting)
-        if session is not None and session != spool.NONE:
-            keys = {key: None for key in keys if key == session}
-        done = [_sync_session(store, key, wait) for key in keys]
-    except OSError as error:
-        raise StoreError(f"cannot write to {store.root}: {error.strerror}") from error
+    keys = list(dict.fromkeys(event.session for event in _addressed(store)))
+    if session is not None and session != spool.NONE:
+        keys = [key for key in keys if key == session]
+    drains: dict[str, _Drain] = {}
+    faults: list[StoreError] = []
+    while keys:
+        key = keys.pop(0)
+        drain = drains.setdefault(key, _Drain(store, key))
+        try:
+            drain.run(wait)
+        except StoreError as error:  # the other sessions need not wait for this one
+            faults.append(error)
+        except OSError as error:
+            faults.append(_no_access(error, store.root))
+        if session is None:
+            keys += [other for other in drain.handed_on if other not in keys]
+    if faults:
+        raise faults[0]
     return SyncResult(
-        sessions=tuple(result for result, _ in done if result is not None),
-        rejected=sum(rejected for _, rejected in done),
+        sessions=tuple(drain.result() for drain in drains.values() if drain.events),
+        rejected=sum(drain.rejected for drain in drains.values()),
     )
+
+
+def _no_access(error: OSError, place: Path) -> StoreError:
+    return StoreError(f"cannot use {error.filename or place}: {error.strerror}")
 
 
 def _addressed(store: StorePaths) -> list[Spooled]:
     """Return the spooled events, each under the session its payload names."""
     found = []
     for event in spool.pending(store):
+        decoded = None
         if event.session == spool.NONE:
-            with suppress(PayloadError, OSError):
+            with suppress(Exception):  # met again, and told, when its turn comes
                 decoded = _decoded(event)
-                if decoded is not None:
-                    found.append(event.renamed_for(decoded.session))
-                    continue
+        if decoded and not (event.has_hook_name and event.session == decoded.session):
+            with suppress(OSError):
+                found.append(event.renamed_for(decoded.session))
+                continue
         found.append(event)
     return found
 
@@ -105,36 +121,89 @@ class _Drain:
     chunks: int = 0
     commits: int = 0
     rejected: int = 0
+    handed_on: set[str] = field(default_factory=set)
+    unusable: dict[str, StoreError] = field(default_factory=dict)
 
-    def run(self) -> None:
-        while batch := list(_limited(self.store, self.key)):
-            self._take(batch)
+    def run(self, wait: float) -> None:
+        """Take all there is. Raises StoreError, also for an event that had to be left."""
+        self.handed_on.clear()
+        with locked(self.store.session_dir(self.key) / "lock", wait=wait):
+            self.branch = None
+            while batch := list(_limited(self.store, self.key, self.unusable)):
+                self._take(batch)
+        for error in self.unusable.values():
+            raise error
+
+    def result(self) -> SyncedSession:
+        """Return what was done."""
+        branch = self.branch or sessions.Branch(key=self.key, name="")
+        return SyncedSession(
+            key=self.key,
+            name=branch.name,
+            events=self.events,
+            chunks=self.chunks,
+            commits=self.commits,
+            tip=branch.tip,
+        )
 
     def _take(self, batch: Sequence[Spooled]) -> None:
-        readable = [(item, event) for item in batch if (event := self._read(item)) is not None]
-        if not readable:
+        events = [event for item in batch if (event := self._read(item)) is not None]
+        if not events:
             return
-        branch = self.branch or sessions.load(
-            self.store, self.key, started_at=min(event.at for _, event in readable)
-        )
-        fresh = [event for item, event in readable if item.name not in branch.events]
+        if self.branch is None:
+            self.branch = sessions.load(
+                self.store, self.key, started_at=min(event.at for event in events)
+            )
+            # A sync was killed between its commit and here.
+            spool.remove(item for item in self._all() if item.name in self.branch.events)
+        fresh = [event for event in events if event.id not in self.branch.events]
         if fresh:
-            done = list(steps(branch.state, self._ordered(branch, fresh)))
-            names = [item.name for item, _ in readable]
-            before = branch.state.session.chunks if branch.state else 0
+            self._commit(self.branch, fresh)
+
+    def _all(self) -> list[Spooled]:
+        return [item for item in spool.pending(self.store) if item.session == self.key]
+
+    def _commit(self, branch: sessions.Branch, events: list[Event]) -> None:
+        names = [event.id for event in events]
+        try:
+            done = list(steps(branch.state, self._ordered(branch, events)))
             branch, commits = sessions.add(self.store, branch, done, names)
-            self._note(branch, done, before)
-            self.events += len(fresh)
-            self.commits += commits
+        except (StoreError, OSError):
+            raise
+        except Exception as error:  # noqa: BLE001 - a bug of ours must not hold up a session
+            self._without_the_cause(events, error)
+            return
         self.branch = branch
-        spool.remove([item for item, _ in readable])
+        self._note(branch, done)
+        self.events += len(events)
+        self.commits += commits
+        spool.remove(Spooled(self.store.spool / name) for name in names)
+
+    def _without_the_cause(self, events: list[Event], error: Exception) -> None:
+        """Commit one by one what cannot be committed at once; leave what cannot at all."""
+        if len(events) == 1:
+            self._leave(events[0].id, error)
+            return
+        for event in events:
+            if self.branch:
+                self._commit(self.branch, [event])
+
+    def _leave(self, name: str, error: Exception) -> None:
+        place = self.store.spool / name
+        why = error.strerror if isinstance(error, OSError) else type(error).__name__
+        self.unusable[name] = StoreError(f"cannot take in the event {place}: {why}")
 
     def _read(self, item: Spooled) -> Event | None:
         """Return the event, or put aside or hand on what is none of this session."""
         try:
             event = _decoded(item)
+        except FileNotFoundError:  # another sync was quicker
+            return None
         except PayloadError as error:
             event, reason = None, error.message
+        except Exception as error:  # noqa: BLE001 - the event waits: it may not be redacted
+            self._leave(item.name, error)
+            return None
         else:
             reason = "an event of no known kind"
         if event is None:
@@ -143,6 +212,7 @@ class _Drain:
             log(self.store.log, "sync", f"{reason}; it was put aside as {target}")
         elif event.session != self.key:
             item.renamed_for(event.session)
+            self.handed_on.add(event.session)
             return None
         return event
 
@@ -151,8 +221,9 @@ class _Drain:
         seen = _observed(branch, ordered, self.store)
         return [*ordered, seen] if seen else ordered
 
-    def _note(self, branch: sessions.Branch, done: Sequence[Step], before: int) -> None:
+    def _note(self, branch: sessions.Branch, done: Sequence[Step]) -> None:
         """Bring up to date what is derived from the commit; it can be made again."""
+        before = done[0].before.session.chunks if done[0].before else 0
         state = done[-1].after
         added = [chunk for chunk in state.chunks.values() if chunk.number > before]
         self.chunks += len(added)
@@ -164,31 +235,11 @@ class _Drain:
             log(self.store.log, "sync", f"what is derived from {branch.name} is behind: {error!r}")
 
 
-def _sync_session(store: StorePaths, key: str, wait: float) -> tuple[SyncedSession | None, int]:
-    drain = _Drain(store, key)
-    with locked(store.session_dir(key) / "lock", wait=wait):
-        drain.run()
-    branch = drain.branch
-    if branch is None or not drain.events:
-        return None, drain.rejected
-    return (
-        SyncedSession(
-            key=key,
-            name=branch.name,
-            events=drain.events,
-            chunks=drain.chunks,
-            commits=drain.commits,
-            tip=branch.tip,
-        ),
-        drain.rejected,
-    )
-
-
-def _limited(store: StorePaths, key: str) -> Iterator[Spooled]:
-    """Yield the session's oldest events, as many as fit into a batch."""
+def _limited(store: StorePaths, key: str, without: Container[str]) -> Iterator[Spooled]:
+    """Yield the session's oldest events but some, as many as fit into a batch."""
     count = size = 0
     for item in spool.pending(store):
-        if item.session != key:
+        if item.session != key or item.name in without:
             continue
         with suppress(FileNotFoundError):  # another sync was quicker
             size += item.path.stat().st_size
@@ -207,7 +258,7 @@ def _decoded(item: Spooled) -> Event | None:
         raise PayloadError("an event that is no object")
     event = to_event(payload, id=item.name, at=item.arrived_at, client_pid=item.client_pid)
     if isinstance(event, ToolFinished) and event.paths:
-        real = dict.fromkeys(os.path.realpath(path) for path in event.paths)
+        real = dict.fromkeys(redact(os.path.realpath(path)) for path in event.paths)
         return replace(event, paths=tuple(real))
     return event
 
@@ -246,33 +297,38 @@ def _observed(
     cwd = next((event.cwd for event in reversed(started) if event.cwd), known.cwd if known else "")
     found = gitdir.find_git_dir(cwd or str(store.root.parent))
     work_tree, head = (found[0], gitdir.read_head(found[1])) if found else (cwd, ("", ""))
-    previous = _previous(store, started)
     seen = Observed(
         id="observed",
         at=max(event.at for event in events),
         session=branch.key,
-        work_tree=work_tree,
-        branch=head[0],
+        work_tree=redact(work_tree),
+        branch=redact(head[0]),
         head=head[1],
-        previous=previous,
+        previous=_previous(store, started),
     )
-    unchanged = known and not previous and known.work_tree == work_tree
-    if unchanged and known and (known.branch, known.head) == head:
+    news = (seen.work_tree, seen.branch, seen.head, seen.previous or (known and known.previous))
+    if known and news == (known.work_tree, known.branch, known.head, known.previous):
         return None
     return seen
 
 
 def _previous(store: StorePaths, started: Sequence[SessionStarted]) -> str:
-    """Return the session that the same client process showed before, after a ``/clear``."""
+    """Return the session that the same client process showed before, after a ``/clear``.
+
+    A file for each client names its session, and the one before that: so the answer is the
+    same again when a sync was killed after it.
+    """
     previous = ""
     for event in started:
         if not event.client_pid:
             continue
         path = store.runtime / "clients" / event.client_pid
+        last = earlier = ""
+        with suppress(OSError, ValueError):
+            last, _, earlier = path.read_text(encoding="utf-8").partition(" ")
+        if last != event.session:
+            earlier = last if event.source == "clear" else ""
+        previous = earlier or previous
         with suppress(OSError):
-            before = path.read_text(encoding="utf-8")
-            if event.source == "clear" and before != event.session:
-                previous = before
-        with suppress(OSError):
-            write_atomically(path, event.session.encode())
+            write_atomically(path, f"{event.session} {earlier}".encode())
     return previous
