@@ -11,6 +11,7 @@
 
 umask 077
 exec 2>/dev/null
+export LC_ALL=C # letters are A to Z, and no command looks for a locale
 event=$1
 plugin=${CLAUDE_PLUGIN_ROOT:-${0%/hooks/*}}
 
@@ -74,9 +75,10 @@ keep() {
 	[ ${#session} -le 128 ] || session=none
 	client=${CLAUDE_PID:-none}
 	case $client in *[!0-9]*) client=none ;; esac
-	now=$(date +%s%N)
-	case $now in [0-9]*) ;; *) now=0 ;; esac
-	name=${now%%[!0-9]*}.$session.$client.$$
+	# The kernel's unique id costs no process; to start date takes a quarter of the hook.
+	IFS= read -r stamp </proc/sys/kernel/random/uuid || stamp=$(date +%s%N)
+	case $stamp in [0-9a-f]*) ;; *) stamp=0 ;; esac
+	name=${stamp%%[!0-9a-f-]*}.$session.$client.$$
 	[ -d "$spool" ] || mkdir -p "$spool"
 	while [ -e "$spool/$name" ] || [ -e "$spool/.$name" ]; do name=$name.1; done
 	if cat >"$spool/.$name"; then
@@ -130,7 +132,11 @@ PreCompact)
 	need_python && ctxgit pre-compact "$store" "$session"
 	;;
 SessionStart)
-	need_python && sync_detached && ctxgit session-start "$store" "$spool/$name"
+	# The sync comes last: it takes the event away, and a processor that the answer needs.
+	if need_python; then
+		ctxgit session-start "$store" "$spool/$name"
+		sync_detached
+	fi
 	;;
 esac
 exit 0

@@ -1,10 +1,12 @@
 """The spool: where hooks leave events, and how a sync takes them.
 
-An event's name is ``<time>.<session>.<client pid>.<pid>[.<n>]``: the time in nanoseconds
-since 1970, the session id the client put into the environment, the pids of the client and
-of the hook; ``none`` where one was not to be had or not safe. A name beginning with a dot
-is a file still being written, or the first name of one that is. See ``hooks/hook.sh``,
-which writes them. A file of any other name is an event too, of no known session.
+An event's name is ``<stamp>.<session>.<client pid>.<pid>[.<n>]``: a stamp that no other
+event has, the session id the client put into the environment, the pids of the client and
+of the hook; ``none`` where one was not to be had or not safe. The stamp is a UUID of the
+kernel's, which a shell gets without a process (the event's time is then that of its file),
+or the time in nanoseconds since 1970. A name beginning with a dot is a file still being
+written, or the first name of one that is. See ``hooks/hook.sh``, which writes them. A file
+of any other name is an event too, of no known session.
 """
 
 from __future__ import annotations
@@ -26,12 +28,12 @@ from ctxgit.text import is_safe_id
 
 NONE = "none"
 DIGEST_LENGTH = 16
-_HOOK_NAME = re.compile(r"[0-9]{1,20}(?:\.[A-Za-z0-9][A-Za-z0-9_-]*){3,}")
+_HOOK_NAME = re.compile(r"[0-9a-f-]{1,36}(?:\.[A-Za-z0-9][A-Za-z0-9_-]*){3,}")
 
 
 @dataclass(frozen=True)
 class Spooled:
-    """One event in the spool, not read yet; sorts by time, then by name."""
+    """One event in the spool, not read yet."""
 
     path: Path
 
@@ -52,16 +54,22 @@ class Spooled:
         return pid if pid != NONE else ""
 
     @property
+    def pid(self) -> int:
+        """The pid of the hook, which tells the order within a tick of the clock; else 0."""
+        pid = self.name.split(".")[3] if self.has_hook_name else ""
+        return int(pid) if pid.isascii() and pid.isdigit() else 0
+
+    @property
     def has_hook_name(self) -> bool:
         """Whether the name has the form that a hook gives it."""
         return _HOOK_NAME.fullmatch(self.name) is not None and is_safe_id(self.name.split(".")[1])
 
     @property
     def arrived_ns(self) -> int:
-        """When the hook was started, in nanoseconds since 1970.
+        """When the event was kept, in nanoseconds since 1970.
 
-        From the name; where ``date`` has no nanoseconds the name holds a count of seconds,
-        and a name of another form counts by its file's time.
+        The stamp where it is a time (of seconds where ``date`` has no more), else the time
+        of the file.
         """
         stamp = self.name.split(".", 1)[0]
         if stamp.isascii() and stamp.isdigit() and len(stamp) <= 20:  # noqa: PLR2004 - of 64 bits
@@ -104,7 +112,7 @@ def pending(store: StorePaths) -> list[Spooled]:
             ]
     except OSError:
         return []
-    return sorted(found, key=lambda event: (event.arrived_ns, event.name))
+    return sorted(found, key=lambda event: (event.arrived_ns, event.pid, event.name))
 
 
 def write(store: StorePaths, payload: Mapping[str, object], *, session: str) -> Path:
