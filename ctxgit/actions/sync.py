@@ -8,9 +8,10 @@ moment leaves either the events or the commit that holds them, and the next one 
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from pathlib import Path
 
 from ctxgit import gitdir
@@ -35,6 +36,7 @@ BATCH_BYTES = 64 * 1024 * 1024
 EVENT_BYTES = 256 * 1024 * 1024
 """No tool returns this much; a larger event is put aside unread."""
 LOCK_SECONDS = 30.0
+MICROSECOND = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +149,7 @@ class _Drain:
         )
 
     def _take(self, batch: Sequence[Spooled]) -> None:
-        events = [event for item in batch if (event := self._read(item)) is not None]
+        events = _in_order(event for item in batch if (event := self._read(item)) is not None)
         if not events:
             return
         if self.branch is None:
@@ -233,6 +235,18 @@ class _Drain:
             recaps.write(self.store, branch)
         except Exception as error:  # noqa: BLE001 - the events are safe, and must not be folded again
             log(self.store.log, "sync", f"what is derived from {branch.name} is behind: {error!r}")
+
+
+def _in_order(events: Iterable[Event]) -> list[Event]:
+    """Return events, given as they lie in the spool, with times that tell their order.
+
+    Clocks tick in milliseconds: what came within a tick is put a microsecond apart.
+    """
+    told: list[Event] = []
+    for event in events:
+        is_tied = told and event.at <= told[-1].at
+        told.append(replace(event, at=told[-1].at + MICROSECOND) if is_tied else event)
+    return told
 
 
 def _limited(store: StorePaths, key: str, without: Container[str]) -> Iterator[Spooled]:

@@ -28,7 +28,8 @@ from ctxgit.text import is_safe_id
 
 NONE = "none"
 DIGEST_LENGTH = 16
-_HOOK_NAME = re.compile(r"[0-9a-f-]{1,36}(?:\.[A-Za-z0-9][A-Za-z0-9_-]*){3,}")
+_STAMP = r"(?:[0-9]{1,20}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
+_HOOK_NAME = re.compile(_STAMP + r"(?:\.[A-Za-z0-9][A-Za-z0-9_-]*){3,}")
 
 
 @dataclass(frozen=True)

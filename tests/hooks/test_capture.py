@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import resource
 import shlex
 import shutil
@@ -117,7 +118,7 @@ def test_the_bytes_are_kept_as_they_came(
     assert event.stat().st_mode & 0o7777 == 0o600
     stamp, session, client, hook = event.name.split(".")
     assert (session, client) == (SESSION, "4242")
-    assert stamp.isdigit()
+    assert re.fullmatch(r"[0-9]+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", stamp)
     assert hook.isdigit()
 
 
@@ -313,7 +314,14 @@ def test_hardly_anything_is_asked_of_the_environment(
 def test_a_poor_clock_costs_no_event(
     clock: str, store: StorePaths, environment: dict[str, str], tmp_path: Path
 ) -> None:
-    """``date`` of some systems knows no nanoseconds."""
+    """Where the kernel gives no ids the stamp is a time; some know no nanoseconds."""
+    plugin = tmp_path / "plugin"
+    shutil.copytree(Path(environment["CLAUDE_PLUGIN_ROOT"]) / "hooks", plugin / "hooks")
+    hook = plugin / "hooks" / "hook.sh"
+    kernel = "/proc/sys/kernel/random/uuid"
+    assert kernel in hook.read_text(encoding="utf-8")
+    hook.write_text(hook.read_text(encoding="utf-8").replace(kernel, "/nowhere"), encoding="utf-8")
+    environment["CLAUDE_PLUGIN_ROOT"] = str(plugin)
     environment["PATH"] = only(tmp_path / "bin", *NEEDED, date=clock)
     keep(b"{}", environment)
     (event,) = kept(store)

@@ -10,7 +10,6 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.events import SESSION, START, told
 
 from ctxgit.fold import fold, steps
 from ctxgit.model import (
@@ -32,6 +31,7 @@ from ctxgit.model import (
     ToolFinished,
     TurnStopped,
 )
+from support.events import SESSION, START, told
 
 # Few values, so that events meet: the same ids, prompts, agents and subjects come again.
 AGENTS = st.sampled_from(["", "", "a1", "a2"])

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.events import START, Story
 
 from ctxgit.documents import dump_toml, from_table, jsonable, load_toml, to_table
 from ctxgit.model import Chunk, Media, Session, Task, TaskStatus, Turn
+from support.events import START, Story
 
 SESSION = Session(id="s", started_at=START, updated_at=START)
 TASK = Task(number=1, name="x", subject="X", status=TaskStatus.PENDING, created_at=START)
@@ -146,7 +146,12 @@ def test_a_whole_story_survives() -> None:
     story = Story().start().prompt("Go", "p1").create("1").update("1", TaskStatus.ACTIVE)
     story.result("x", paths=("/a b", "/ü")).stop().end("clear")
     state = story.state
-    records: list[Any] = [state.session, *state.turns.values(), *state.tasks.values(), *state.chunks.values()]
+    records: list[Any] = [
+        state.session,
+        *state.turns.values(),
+        *state.tasks.values(),
+        *state.chunks.values(),
+    ]
     assert len(records) == 6
     for record in records:
         assert from_table(type(record), load_toml(dump_toml(to_table(record)))) == record

@@ -4,10 +4,10 @@ import hashlib
 from datetime import timedelta
 
 import pytest
-from support.events import ACTIVE, DONE, PENDING, START, Story
 
 from ctxgit.model import Media, TaskStatus
 from ctxgit.text import is_safe_id
+from support.events import ACTIVE, DONE, PENDING, START, Story
 
 
 def test_a_chunk_tells_what_the_call_was() -> None:

@@ -3,10 +3,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from support.events import CWD, SESSION, START, Story
 
 from ctxgit.fold import fold, steps
 from ctxgit.model import State
+from support.events import CWD, SESSION, START, Story
 
 
 def compactions(story: Story) -> int:

@@ -3,10 +3,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from support.events import ABANDONED, ACTIVE, DONE, PENDING, START, Story
 
 from ctxgit.fold.tasks import SUBJECT_LENGTH, find
 from ctxgit.model import TaskChange, TasksChanged, TaskStatus
+from support.events import ABANDONED, ACTIVE, DONE, PENDING, START, Story
 
 
 def changed(*changes: TaskChange, origin: str = "ctx") -> Story:

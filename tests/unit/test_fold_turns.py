@@ -2,9 +2,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from support.events import START, Story
-
 from ctxgit.fold.turns import HEADLINE_LENGTH
+from support.events import START, Story
 
 
 def test_each_prompt_opens_a_turn_counted_from_one() -> None:

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from support.events import ACTIVE, DONE, Story
 
 from ctxgit.deliver.frame import units
 from ctxgit.deliver.hint import OPENING, hint
 from ctxgit.model import TaskStatus
+from support.events import ACTIVE, DONE, Story
 
 SUBJECTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=300)
 

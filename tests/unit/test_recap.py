@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from support.events import ACTIVE, CWD, DONE, Story
 
 from ctxgit.deliver.frame import escape, units
 from ctxgit.deliver.recap import LISTED_DONE, LISTED_FILES, LISTED_PROMPTS, USAGE, Source, recap
 from ctxgit.model import State, TaskStatus
+from support.events import ACTIVE, CWD, DONE, Story
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
 
