@@ -190,8 +190,8 @@ def set_value(path: Path, layer: Layer, name: str, value: Value | None) -> bool:
 def _checked(path: Path, layer: Layer, name: str, value: object) -> Value:
     key = find_key(name)
     if layer not in key.layers:
-        places = " or ".join(key.layers)
-        raise ConfigError(f"{name} is not taken from {path}", hint=f"set it with --{places}")
+        places = " or ".join(f"--in {allowed}" for allowed in key.layers)
+        raise ConfigError(f"{name} is not taken from {path}", hint=f"set it with {places}")
     try:
         return key.check(value)
     except ValueError as error:

@@ -19,12 +19,12 @@ SETTINGS = ".claude/settings.local.json"
 class InitResult:
     """What there is after ``ctx init``, and what of it is new."""
 
-    store: Path
+    store: str
     created: bool
-    settings: Path
+    settings: str
     enabled: bool
     newly_enabled: bool
-    plugin: Path
+    plugin: str
 
 
 def init(directory: Path, *, store: Path | None = None, enable: bool = False) -> InitResult:
@@ -49,10 +49,10 @@ def init(directory: Path, *, store: Path | None = None, enable: bool = False) ->
     if enable:
         paths.hide_path(project, SETTINGS)
     return InitResult(
-        store=place.root,
+        store=str(place.root),
         created=created,
-        settings=settings_path,
+        settings=str(settings_path),
         enabled=settings.is_enabled(settings_path, plugin),
         newly_enabled=newly_enabled,
-        plugin=plugin,
+        plugin=str(plugin),
     )

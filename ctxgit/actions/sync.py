@@ -156,8 +156,10 @@ class _Drain:
             self.branch = sessions.load(
                 self.store, self.key, started_at=min(event.at for event in events)
             )
-            # A sync was killed between its commit and here.
-            spool.remove(item for item in self._all() if item.name in self.branch.events)
+            left = [item for item in self._all() if item.name in self.branch.events]
+            if left:  # a sync was killed between its commit and here
+                sessions.restore_tags(self.store, self.branch)
+                spool.remove(left)
         fresh = [event for event in events if event.id not in self.branch.events]
         if fresh:
             self._commit(self.branch, fresh)

@@ -37,7 +37,7 @@ def init(result: InitResult) -> None:
     """Say what is there now and what to do next."""
     console = _console()
     verb = "Made" if result.created else "There already is"
-    console.print(Text.assemble(f"{verb} a context store in ", (str(result.store), "bold")))
+    console.print(Text.assemble(f"{verb} a context store in ", (result.store, "bold")))
     if result.newly_enabled:
         console.print(f"Claude Code loads the plugin at its next start: {result.settings}")
     elif result.enabled:

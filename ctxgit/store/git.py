@@ -43,7 +43,7 @@ class Git:
             ) as process:
                 out, err = _communicate(process, stdin)
         except FileNotFoundError as error:
-            raise GitError("git is not on PATH", hint="install git 2.30 or newer") from error
+            raise GitError("git is not on PATH", hint="install git 2.34 or newer") from error
         if process.returncode != 0:
             raise _failure(args[0], process.returncode, err)
         return out

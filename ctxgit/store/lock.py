@@ -18,8 +18,8 @@ POLL_SECONDS = 0.02
 
 
 @contextmanager
-def locked(path: Path, *, wait: float) -> Iterator[None]:
-    """Hold the lock ``path`` for the length of the block.
+def locked(path: Path, *, wait: float, shared: bool = False) -> Iterator[None]:
+    """Hold the lock ``path`` for the length of the block, alone or ``shared`` with others.
 
     Waits up to ``wait`` seconds for another holder, then raises StoreLockedError. The lock
     file stays: removing it would let two holders in.
@@ -27,16 +27,17 @@ def locked(path: Path, *, wait: float) -> Iterator[None]:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        _acquire(descriptor, path, time.monotonic() + wait)
+        kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+        _acquire(descriptor, kind, path, time.monotonic() + wait)
         yield
     finally:
         os.close(descriptor)
 
 
-def _acquire(descriptor: int, path: Path, deadline: float) -> None:
+def _acquire(descriptor: int, kind: int, path: Path, deadline: float) -> None:
     while True:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() >= deadline:
                 raise StoreLockedError(

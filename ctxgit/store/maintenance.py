@@ -15,6 +15,7 @@ from ctxgit.errors import StoreLockedError
 from ctxgit.paths import StorePaths
 from ctxgit.store.git import Git
 from ctxgit.store.lock import locked
+from ctxgit.store.sessions import REFS_LOCK, REFS_LOCK_SECONDS
 
 LOOSE_REFS = 500
 STALE_SECONDS = 24 * 3600
@@ -49,7 +50,9 @@ def run(store: StorePaths) -> None:
         with suppress(OSError):
             path.unlink()
     git.run("repack", "--quiet", "--geometric=2", "-d", "--write-midx")
-    git.run("pack-refs", "--all")
+    with locked(store.runtime / REFS_LOCK, wait=REFS_LOCK_SECONDS):
+        (store.git_dir / "packed-refs.lock").unlink(missing_ok=True)  # a killed packer's
+        git.run("pack-refs", "--all")
     git.run("commit-graph", "write", "--reachable", "--no-progress")
 
 

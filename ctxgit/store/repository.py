@@ -37,6 +37,13 @@ SETTINGS = {
 }
 
 
+OUR_DEFAULTS = {
+    "GIT_TEMPLATE_DIR": "",  # no hooks and excludes of the user's
+    "GIT_DEFAULT_HASH": "sha1",
+    "GIT_DEFAULT_REF_FORMAT": "files",  # stale locks and loose refs are looked for as files
+}
+
+
 def create(store: StorePaths, template: Path) -> bool:
     """Make a store from ``template``; return False when there is one already.
 
@@ -121,7 +128,7 @@ def _build(making: StorePaths, template: Path) -> None:
             repository.git.add("--all")
             repository.git.commit("--quiet", "-m", "Make the context store")
         except git.GitCommandNotFound as error:
-            raise GitError("git is not on PATH", hint="install git 2.30 or newer") from error
+            raise GitError("git is not on PATH", hint="install git 2.34 or newer") from error
         except git.GitCommandError as error:
             raise GitError(f"git could not make the store: {error.stderr.strip()}") from error
         repository.close()
@@ -143,12 +150,12 @@ def _repository(store: StorePaths) -> Iterator[git.Repo]:
 def _our_environment() -> Iterator[None]:
     """Give GitPython, which takes the process's environment, the scrubbed one.
 
-    An empty template folder keeps the user's hooks and excludes out of the store.
+    With defaults of our own for a new repository, whatever the user's configuration says.
     """
     inherited = dict(os.environ)
     try:
         os.environ.clear()
-        os.environ.update(scrubbed_environment(), GIT_TEMPLATE_DIR="")
+        os.environ.update(scrubbed_environment(), **OUR_DEFAULTS)
         yield
     finally:
         os.environ.clear()

@@ -17,15 +17,19 @@ from pathlib import Path
 from ctxgit.documents import Table, from_table, jsonable, load_toml, to_table
 from ctxgit.errors import StoreError, StoreVersionError
 from ctxgit.files import write_atomically
-from ctxgit.model import Chunk, Session, State, Step, Task, Turn
+from ctxgit.model import Chunk, Session, State, Step, Task, TaskStatus, Turn
 from ctxgit.paths import StorePaths
 from ctxgit.store import commits, layout
 from ctxgit.store.git import Git, GitObject
+from ctxgit.store.lock import locked
 from ctxgit.store.stream import FAST_IMPORT, stream
 
 FORMAT = 1
 CACHE_FORMAT = 1
 SHORT_ID, LONG_ID = 8, 128
+REFS_LOCK = "refs.lock"
+"""Shared by those who write refs of their own, held alone by who packs everybody's."""
+REFS_LOCK_SECONDS = 30.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,19 +86,46 @@ def add(
 ) -> tuple[Branch, int]:
     """Commit ``steps`` to ``branch``; return it as it is then, and the count of commits.
 
-    All in one ``git fast-import``: either every commit and tag is there or none is. The
-    caller holds the session's lock. Raises GitError; nothing has changed then.
+    All in one ``git fast-import``: either every commit is there or none is; then the tags,
+    which ``restore_tags`` makes up for after a kill in between. The caller holds the
+    session's lock. Raises GitError; nothing has changed then.
     """
     git = Git(store.git_dir)
     trees = {layout.KNOWLEDGE: branch.knowledge} if branch.knowledge else {}
     planned = commits.plan(steps, session_name=branch.name, events=events, trees=trees)
-    _remove_stale_locks(store, branch, [tag for commit in planned for tag in commit.tags])
-    tip = git.run(*FAST_IMPORT, stdin=stream(branch.ref, branch.tip or None, planned))
-    added = replace(
-        branch, tip=tip.decode().strip(), state=steps[-1].after, events=frozenset(events)
-    )
+    with locked(store.runtime / REFS_LOCK, wait=REFS_LOCK_SECONDS, shared=True):
+        _remove_stale_locks(store, branch, [tag for commit in planned for tag in commit.tags])
+        out = git.run(*FAST_IMPORT, stdin=stream(branch.ref, branch.tip or None, planned))
+        made = out.decode().split()
+        _tag(git, {tag: oid for c, oid in zip(planned, made, strict=True) for tag in c.tags})
+    added = replace(branch, tip=made[-1], state=steps[-1].after, events=frozenset(events))
     _write_cache(store, added)
     return added, len(planned)
+
+
+def restore_tags(store: StorePaths, branch: Branch) -> None:
+    """Make the tags of done tasks that a sync killed after its commits did not come to make.
+
+    The caller holds the session's lock. Raises GitError.
+    """
+    git = Git(store.git_dir)
+    tasks = branch.state.tasks.values() if branch.state else ()
+    there = git.refs(f"{layout.TASK_TAGS}{branch.name}/")
+    missing: dict[str, str] = {}
+    for task in tasks:
+        tag = layout.task_tag(branch.name, task)
+        if task.status is TaskStatus.DONE and tag not in there:
+            path = f"{layout.task_dir(task)}/task.toml"
+            found = git.run("log", "-1", "--format=%H", '-Sstatus = "done"', branch.tip, "--", path)
+            missing[tag] = found.decode().strip() or branch.tip
+    _tag(git, missing)
+
+
+def _tag(git: Git, tags: dict[str, str]) -> None:
+    """Point refs at commits, all or none of them."""
+    if tags:
+        lines = "".join(f"update {tag} {oid}\n" for tag, oid in tags.items())
+        git.run("update-ref", "--stdin", stdin=lines.encode())
 
 
 def read_state(git: Git, commit: str) -> State:
@@ -193,7 +224,10 @@ def _new_name(git: Git, key: str, started_at: datetime) -> str:
 
 
 def _remove_stale_locks(store: StorePaths, branch: Branch, tags: Sequence[str]) -> None:
-    """Remove ref locks that a killed git left: we hold the lock of their only writer."""
+    """Remove ref locks that a killed git left.
+
+    We hold the lock of their only writer, and share the one against packing.
+    """
     for ref in (branch.ref, *tags):
         with suppress(OSError):
             (store.git_dir / f"{ref}.lock").unlink()

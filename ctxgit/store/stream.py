@@ -26,7 +26,8 @@ class Commit:
     """A commit to be made.
 
     ``files`` maps paths to contents, ``None`` deletes the path; ``trees`` maps paths to
-    ids of trees that exist. ``tags`` are the full names of refs that shall point at it.
+    ids of trees that exist. ``tags`` are the full names of refs that shall point at it,
+    which is for the caller to see to: fast-import moves one ref after another.
     """
 
     at: datetime
@@ -39,14 +40,13 @@ class Commit:
 def stream(ref: str, parent: str | None, commits: Sequence[Commit]) -> Iterator[bytes]:
     """Yield the stream that adds ``commits`` to ``ref``, which stands at ``parent`` now.
 
-    git answers it with the object id of the last commit, in one line.
+    git answers it with the object id of each commit, a line each.
     Raises ValueError for a ref or path that cannot stand in a stream.
     """
     for mark, commit in enumerate(commits, start=1):
         yield from _commit(_plain(ref), parent if mark == 1 else None, mark, commit)
-        for tag in commit.tags:
-            yield f"reset {_plain(tag)}\nfrom :{mark}\n\n".encode()
-    yield b"get-mark :%d\ndone\n" % len(commits)
+    yield from (b"get-mark :%d\n" % mark for mark in range(1, len(commits) + 1))
+    yield b"done\n"
 
 
 def _commit(ref: str, parent: str | None, mark: int, commit: Commit) -> Iterator[bytes]:

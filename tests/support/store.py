@@ -60,7 +60,7 @@ def make_project(root: Path, *, in_git: bool = True) -> StorePaths:
         repository(root)
     else:
         root.mkdir(parents=True)
-    return StorePaths(init(root).store)
+    return StorePaths(Path(init(root).store))
 
 
 def hook_command(event: str) -> str:

@@ -125,7 +125,7 @@ def test_what_may_not_be_shared_is_not_taken_from_there(
     with pytest.raises(ConfigError, match="is not taken from") as raised:
         load_config(files)
     assert raised.value.hint is not None
-    assert "--user" in raised.value.hint
+    assert "--in user" in raised.value.hint
 
 
 def test_a_folder_in_place_of_the_file_is_named(files: Files) -> None:
