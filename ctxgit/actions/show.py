@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from ctxgit.actions.place import Place, find_session
+from ctxgit.actions import task
+from ctxgit.actions.place import Place
+from ctxgit.actions.task import TaskDetail
 from ctxgit.errors import NotFoundError, UsageError
 from ctxgit.look.show import ShownChunk, ShownCommit, read_chunk, read_commit
-from ctxgit.store import index, layout
+from ctxgit.store import index
 from ctxgit.store.git import Git
 
 CHUNK_ID_LENGTH = 4
 """Fewer characters name no chunk: they would name too many."""
 
 
-def show(place: Place, name: str) -> ShownChunk | ShownCommit:
+def show(place: Place, name: str) -> ShownChunk | ShownCommit | TaskDetail:
     """Return what ``name`` names.
 
-    A chunk's id or tool use id, whole or its beginning; a task's tag, label or number (the
-    commit that finished it); a commit, branch or tag.
+    A chunk's id or tool use id, whole or its beginning; a task's label or number (the commit
+    that finished it, or the task as it stands); a commit, branch or tag.
 
     Raises NotFoundError, also when a beginning is not the beginning of one chunk only.
     """
@@ -27,25 +29,23 @@ def show(place: Place, name: str) -> ShownChunk | ShownCommit:
     with index.opened(place.store) as opened:
         opened.refresh(git)
         entries = opened.chunks(bare) if len(bare) >= CHUNK_ID_LENGTH else []
-        tag = _task_tag(place, opened, name, git)
     exact = [entry for entry in entries if entry.id == bare] or entries
     if len(exact) == 1:
         return read_chunk(git, exact[0])
-    if exact and tag is None:
+    detail = _task(place, name.removeprefix("task "))
+    if detail is not None:
+        return read_commit(git, detail.tag) if detail.tag else detail
+    if exact:
         shown = ", ".join(entry.id for entry in exact[:5])
         raise NotFoundError(f"{name} is ambiguous: {shown}", hint="give more of the id")
-    return read_commit(git, tag or name)
+    return read_commit(git, name)
 
 
-def _task_tag(place: Place, opened: index.Index, name: str, git: Git) -> str | None:
-    """Return the tag of the done task of the session that ``name`` is the label or number of."""
-    number = name.removeprefix("task ").strip()
+def _task(place: Place, name: str) -> TaskDetail | None:
+    """Return the task of the session that ``name`` is the number or label of."""
+    if not name.split("-", 1)[0].isdigit():
+        return None
     try:
-        session = find_session(place, opened)
+        return task.show(place, name)
     except NotFoundError:
         return None
-    for ref in git.refs(f"{layout.TASK_TAGS}{session.name}/"):
-        label = ref.rsplit("/", 1)[-1]
-        if number == label or (number.isdigit() and label.split("-")[0] == f"{int(number):02d}"):
-            return ref
-    return None

@@ -30,10 +30,11 @@ class TaskResult:
 
 @dataclass(frozen=True, kw_only=True)
 class TaskDetail:
-    """A task and the chunks scoped to it."""
+    """A task, its tag once it is done, and the chunks scoped to it."""
 
     session: str
     task: TaskRow
+    tag: str
     chunks: tuple[ChunkRow, ...]
 
 
@@ -81,10 +82,15 @@ def show(place: Place, name: str) -> TaskDetail:
 
     Raises NotFoundError.
     """
-    key, state = _state(place)
+    branch, state = _branch(place)
     task = _find(state, name)
     chunks = [chunk for chunk in state.chunks.values() if chunk.task == task.number]
-    return TaskDetail(session=key, task=_row(state, task), chunks=chunk_rows(chunks))
+    return TaskDetail(
+        session=branch.key,
+        task=_row(state, task),
+        tag=_tag(branch, task),
+        chunks=chunk_rows(chunks),
+    )
 
 
 def _state(place: Place) -> tuple[str, State]:
@@ -123,9 +129,13 @@ def _tell(place: Place, key: str, change: TaskChange) -> TaskResult:
         task = max(state.tasks.values(), key=lambda task: task.activation)
     else:
         task = state.tasks[change.number]
-    is_done = task.status is TaskStatus.DONE
-    tag = layout.task_tag(branch.name, task).removeprefix("refs/tags/") if is_done else ""
-    return TaskResult(session=key, task=_row(state, task), tag=tag)
+    return TaskResult(session=key, task=_row(state, task), tag=_tag(branch, task))
+
+
+def _tag(branch: sessions.Branch, task: Task) -> str:
+    if task.status is not TaskStatus.DONE:
+        return ""
+    return layout.task_tag(branch.name, task).removeprefix("refs/tags/")
 
 
 def _row(state: State, task: Task) -> TaskRow:

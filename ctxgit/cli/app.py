@@ -146,7 +146,7 @@ def show(
     session: SessionOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show a tool result, a finished task or a commit, whole.
+    """Show a tool result, a task or a commit, whole.
 
     The beginning of a chunk's id will do where only one begins so; a tool_use_id works too.
     """

@@ -139,10 +139,12 @@ def _log_line(row: LogEntry) -> Text:
     return line
 
 
-def show(result: ShownChunk | ShownCommit, *, raw: bool) -> None:
-    """Print a chunk or a commit; ``raw`` is its content and nothing else."""
+def show(result: ShownChunk | ShownCommit | TaskDetail, *, raw: bool) -> None:
+    """Print a chunk, a task or a commit; ``raw`` is its content and nothing else."""
     if isinstance(result, ShownChunk):
         _show_chunk(result, raw=raw)
+    elif isinstance(result, TaskDetail):
+        task(result)
     else:
         _show_commit(result, raw=raw)
 

@@ -35,4 +35,4 @@ def test_the_next_sync_sets_the_tag_where_the_task_was_done(tmp_path: Path) -> N
     sync(store)
     assert git(store.root, "rev-parse", ref) == commit
     assert git(store.root, "for-each-ref", "--format=%(objectname)", "refs/heads/session/") == tip
-    assert not [path for path in store.spool.iterdir()]
+    assert not list(store.spool.iterdir())
