@@ -40,4 +40,9 @@ def tell(line: str) -> None:
 
 
 def _print(envelope: dict[str, object]) -> None:
-    print(json.dumps(envelope, default=jsonable, ensure_ascii=False))  # noqa: T201
+    text = json.dumps(envelope, default=jsonable, ensure_ascii=False)
+    try:
+        text.encode(sys.stdout.encoding)
+    except UnicodeEncodeError:  # a path that is no text, a terminal of another encoding
+        text = json.dumps(envelope, default=jsonable)
+    print(text)  # noqa: T201 - this is where the program prints
