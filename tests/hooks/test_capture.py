@@ -18,11 +18,13 @@ from support import disk
 from support.git import git
 from support.payloads import SESSION
 from support.store import (
+    NEEDED,
     SHELLS,
     hook_command,
     hook_environment,
     log_text,
     make_project,
+    only,
     run_hook,
     spool_names,
 )
@@ -33,8 +35,6 @@ if TYPE_CHECKING:
     from ctxgit.paths import StorePaths
 
 EVENT = "PostToolUse"
-NEEDED = ("cat", "date", "find", "ln", "mkdir", "mv", "rm")
-"""All that a hook that keeps an event may ask of PATH."""
 STANDING = "1767355200000000000"
 """What a clock says that stands still."""
 WITH_STUBS = SHELLS[:3]
@@ -61,19 +61,6 @@ def kept(store: StorePaths) -> list[Path]:
     return sorted(path for path in store.spool.iterdir() if not path.name.startswith("."))
 
 
-def only(folder: Path, *names: str, **scripts: str) -> str:
-    """Return a PATH on which there is ``names`` and shell scripts of the given bodies."""
-    folder.mkdir()
-    for name in names:
-        (folder / name).symlink_to(shutil.which(name) or pytest.fail(f"there is no {name}"))
-    for name, body in scripts.items():
-        script = folder / name
-        script.unlink(missing_ok=True)
-        script.write_text(f"#!/bin/sh\n{body}\n")
-        script.chmod(0o755)
-    return str(folder)
-
-
 def keep(
     data: bytes,
     environment: Mapping[str, str],
@@ -82,8 +69,7 @@ def keep(
     cwd: Path | None = None,
 ) -> None:
     """Run the hook of a tool's result, which must say nothing."""
-    program = shutil.which(sh[0])
-    done = run_hook(EVENT, data, environment, sh=[program or "", *sh[1:]], cwd=cwd)
+    done = run_hook(EVENT, data, environment, sh=sh, cwd=cwd)
     assert (done.code, done.out, done.err) == (0, "", "")
 
 

@@ -36,6 +36,8 @@ SHELLS = [
     for words in (("/bin/sh",), ("bash",), ("bash", "--posix"), ("busybox", "sh"))
 ]
 """The shells that may be ``/bin/sh`` where the client runs."""
+NEEDED = ("cat", "date", "find", "ln", "mkdir", "mv", "rm")
+"""All that a hook that keeps an event may ask of PATH."""
 NOON = 1_767_355_200_000_000_000
 """2026-01-02 12:00:00 UTC in nanoseconds since 1970: when builders let the first event arrive."""
 _ticks = count()
@@ -83,6 +85,19 @@ def hook_environment(project: Path, *, session: str = SESSION, pid: str = "4242"
     }
 
 
+def only(folder: Path, *names: str, **scripts: str) -> str:
+    """Return a PATH on which there is ``names`` and shell scripts of the given bodies."""
+    folder.mkdir()
+    for name in names:
+        (folder / name).symlink_to(shutil.which(name) or pytest.fail(f"there is no {name}"))
+    for name, body in scripts.items():
+        script = folder / name
+        script.unlink(missing_ok=True)
+        script.write_text(f"#!/bin/sh\n{body}\n")
+        script.chmod(0o755)
+    return str(folder)
+
+
 def run_hook(
     event: str,
     data: object,
@@ -100,7 +115,7 @@ def run_hook(
     reader, writer = os.pipe()
     try:
         done = subprocess.run(
-            [*sh, "-c", hook_command(event)],
+            [shutil.which(sh[0]) or sh[0], *sh[1:], "-c", hook_command(event)],
             input=content,
             capture_output=True,
             cwd=cwd or environment.get("CLAUDE_PROJECT_DIR"),
