@@ -9,6 +9,7 @@
 # for the client is printed. The rules for finding the store are those of find_store in
 # ctxgit/gitdir.py; the form of an event's name is described in ctxgit/capture/spool.py.
 
+trap 'exit 0' EXIT # a shell's own errors too: exit code 2 would block the agent
 umask 077
 exec 2>/dev/null
 export LC_ALL=C # letters are A to Z, and no command looks for a locale
@@ -97,28 +98,29 @@ keep() {
 
 # Set $python, or say in the log that there is none.
 need_python() {
+	[ -r "$plugin/hooks/python.sh" ] || return 1 # the plugin is being replaced
 	. "$plugin/hooks/python.sh"
 	find_python && return
 	log "no Python 3.11 or newer with ctxgit was found"
 	return 1
 }
 
-# Run a verb of ctxgit/cli/hook.py.
-ctxgit() {
-	"$python" -I -S "$plugin/hooks/boot.py" "$record" "$@" 2>/dev/null
+# Run a verb of ctxgit/cli/hook.py. A Python that was looked for has to find its packages.
+run_ctxgit() {
+	"$python" -P ${record:+-I -S} "$plugin/hooks/boot.py" "$record" "$@"
 }
 
 sync_detached() {
 	(
 		trap '' HUP
-		ctxgit sync "$store" "$session" </dev/null >/dev/null &
+		run_ctxgit sync "$store" "$session" </dev/null >/dev/null &
 	)
 }
 
 if ! find_store; then
 	store=
 	if [ "$event" = SessionStart ] && need_python; then
-		ctxgit no-store "" "${CLAUDE_PROJECT_DIR:-$PWD}"
+		run_ctxgit no-store "" "${CLAUDE_PROJECT_DIR:-$PWD}"
 	fi
 	exit 0
 fi
@@ -129,12 +131,12 @@ Stop | SessionEnd | PostCompact)
 	need_python && sync_detached
 	;;
 PreCompact)
-	need_python && ctxgit pre-compact "$store" "$session"
+	need_python && run_ctxgit pre-compact "$store" "$session"
 	;;
 SessionStart)
 	# The sync comes last: it takes the event away, and a processor that the answer needs.
 	if need_python; then
-		ctxgit session-start "$store" "$spool/$name"
+		run_ctxgit session-start "$store" "$spool/$name"
 		sync_detached
 	fi
 	;;

@@ -14,16 +14,16 @@ find_python() {
 	record=
 	for command in ctxgit ctx; do
 		command=$(command -v "$command") && IFS= read -r line <"$command" || continue
-		case $line in
-		'#!'*python*)
-			python=${line#??}
-			[ -x "$python" ] && return 0
-			;;
-		esac
+		case $line in '#!'*python*) python=${line#??} && has_ctxgit && return 0 ;; esac
 	done
 	for command in python3 python3.14 python3.13 python3.12 python3.11; do
-		python=$(command -v "$command") &&
-			"$python" -P -c 'import ctxgit' && return 0 # -P: none from the project; new in 3.11
+		python=$(command -v "$command") && has_ctxgit && return 0
 	done
 	return 1
+}
+
+# Whether $python can run ctxgit: it may be another tool's. -P, which is new in Python 3.11,
+# keeps it from importing what lies in the project.
+has_ctxgit() {
+	[ -x "$python" ] && "$python" -P -c 'import ctxgit, tomli_w' >/dev/null
 }

@@ -65,7 +65,8 @@ def sync(
     """Commit the spooled events of ``session``, or of all sessions.
 
     Doing it again does nothing. Raises StoreError (locked for longer than ``wait`` seconds,
-    damaged, of a newer format, full or read-only disk, no git); the spool is intact then.
+    damaged, of a newer format, full or read-only disk, no git, an event that cannot be
+    read), after all else was done; what is not committed is in the spool then.
     """
     repository.check(store)
     keys = list(dict.fromkeys(event.session for event in _addressed(store)))
@@ -172,7 +173,7 @@ class _Drain:
         try:
             done = list(steps(branch.state, self._ordered(branch, events)))
             branch, commits = sessions.add(self.store, branch, done, names)
-        except (StoreError, OSError):
+        except (StoreError, OSError, ImportError):
             raise
         except Exception as error:  # noqa: BLE001 - a bug of ours must not hold up a session
             self._without_the_cause(events, error)
@@ -205,6 +206,8 @@ class _Drain:
             return None
         except PayloadError as error:
             event, reason = None, error.message
+        except ImportError:
+            raise
         except Exception as error:  # noqa: BLE001 - the event waits: it may not be redacted
             self._leave(item.name, error)
             return None

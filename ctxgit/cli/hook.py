@@ -1,4 +1,4 @@
-"""The verbs that ``hooks/boot.py`` runs. None of them fails: what goes wrong is logged."""
+"""The verbs that ``hooks/boot.py`` runs. What goes wrong in one is logged."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ def run(verb: str, store: str, arguments: list[str], *, is_recorded: bool) -> No
 
     ``session-start NAME`` answers from what was prepared; ``pre-compact SESSION`` and
     ``sync SESSION`` take the spool in; ``no-store DIRECTORY`` is for a project without one.
-    An interpreter that had to be looked for is recorded.
+    An interpreter that had to be looked for is recorded; ImportError is raised where it has
+    not what it takes.
     """
     answer = ""
     try:
@@ -25,6 +26,8 @@ def run(verb: str, store: str, arguments: list[str], *, is_recorded: bool) -> No
             if not is_recorded:
                 interpreter.record()
             answer = hooks.VERBS[verb](store, *arguments)
+    except ImportError:
+        raise
     except Exception as error:  # noqa: BLE001 - a hook never fails the agent
         _log(store, verb, error)
     if answer:
