@@ -18,8 +18,8 @@ OPENING = (
 def hint(state: State, *, limit: int) -> str:
     """Return the advice for ``state``, at most ``limit`` UTF-16 units, whole lines only.
 
-    Open tasks first, then those that are done, then the latest prompt. Empty when
-    ``limit`` leaves no room or there is nothing to say.
+    The latest prompt first, then open tasks, the last activated one first, then those that
+    are done, the newest first. Empty when ``limit`` leaves no room or there is nothing to say.
     """
     kept: list[str] = []
     room = limit
@@ -33,17 +33,17 @@ def hint(state: State, *, limit: int) -> str:
 
 def _lines(state: State) -> Iterator[str]:
     yield OPENING
-    for task in state.tasks.values():
+    turn = state.turns.get(state.current_turn)
+    if turn and turn.headline:
+        yield f"Keep: what the user asked last: {escape(turn.headline)}"
+    for task in sorted(state.tasks.values(), key=lambda task: -task.activation):
         if task.status.is_open:
             yield f"Keep: task {task.number} is {task.status}: {_subject(task.subject)}"
-    for task in state.tasks.values():
+    for task in reversed(state.tasks.values()):
         if task.status is TaskStatus.DONE:
             size = f"{task.chunks} results, {format_tokens(task.tokens)} tokens"
             subject = _subject(task.subject)
             yield f"May go: the results of task {task.number}, done: {subject} ({size})"
-    turn = state.turns.get(state.current_turn)
-    if turn and turn.headline:
-        yield f"Keep: what the user asked last: {escape(turn.headline)}"
 
 
 def _subject(text: str) -> str:

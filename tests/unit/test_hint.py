@@ -30,6 +30,29 @@ def test_open_tasks_are_kept_and_done_ones_may_go() -> None:
     assert not any("Never mind" in line for line in lines)
 
 
+def test_what_is_needed_comes_before_what_may_go_and_the_newest_first() -> None:
+    story = busy().update("3", ACTIVE).create("5", "Write it up").update("5", DONE)
+    told = [line.split(" (")[0] for line in hint(story.state, limit=2_000).splitlines()]
+    assert told == [
+        OPENING,
+        "Keep: what the user asked last: Fix the login, please",
+        "Keep: task 3 is active: Test it",
+        "Keep: task 2 is active: Fix it",
+        "May go: the results of task 5, done: Write it up",
+        "May go: the results of task 1, done: Read the code",
+    ]
+
+
+def test_many_tasks_do_not_push_out_what_the_user_asked() -> None:
+    story = Story().prompt("Fix the login, please")
+    for number in range(500):
+        story.verb(subject=f"Step {number}", status=DONE if number % 2 else ACTIVE)
+    text = hint(story.state, limit=600)
+    assert "Fix the login, please" in text
+    assert "Step 498" in text
+    assert "Step 0" not in text
+
+
 def test_with_nothing_to_say_nothing_is_said() -> None:
     assert hint(Story().start().state, limit=2_000) == ""
 
