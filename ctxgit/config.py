@@ -88,7 +88,7 @@ KEYS = {
         Key(
             name="recap.max_characters",
             default=10_000,
-            minimum=500,
+            minimum=2_000,
             maximum=10_000,
             help="Length of that text in UTF-16 units; the client takes 10,000 from a hook",
         ),

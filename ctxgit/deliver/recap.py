@@ -32,26 +32,29 @@ def recap(source: Source, *, limit: int) -> str:
     """Return the recap of a session as escaped lines, at most ``limit`` UTF-16 units.
 
     In order: the session, its active and pending tasks, what the user asked (latest
-    first), tasks done with their commits, files, how to use ctx. Whole lines only.
+    first), tasks done with their commits, files, how to use ctx, for which room is kept.
+    Whole lines only, no title without an entry; empty when not even the usage fits.
     """
     kept: list[str] = []
     room = limit - units(USAGE) - 1
-    for line in _lines(source):
-        room -= units(line) + 1
+    if room < 0:
+        return ""
+    for lines in _lines(source):
+        room -= units(lines) + 1
         if room < 0:
             break
-        kept.append(line)
+        kept.append(lines)
     return "\n".join([*kept, USAGE])
 
 
 def _lines(source: Source) -> Iterator[str]:
+    """Yield the lines, those that belong together as one."""
     state = source.state
     yield escape(_session_line(source))
     tasks = sorted(state.tasks.values(), key=lambda task: -task.activation)
     yield from _section("Open tasks", [_task_line(task) for task in tasks if task.status.is_open])
     yield from _section("The user asked, latest first", _prompts(state))
-    done = [task for task in reversed(tasks) if task.status is TaskStatus.DONE]
-    done.sort(key=lambda task: -task.number)
+    done = [task for task in reversed(state.tasks.values()) if task.status is TaskStatus.DONE]
     yield from _section(
         "Tasks done, latest first",
         [_done_line(task, source.commits) for task in done[:LISTED_DONE]],
@@ -60,9 +63,10 @@ def _lines(source: Source) -> Iterator[str]:
 
 
 def _section(title: str, lines: list[str]) -> Iterator[str]:
-    if lines:
-        yield f"{title}:"
-        yield from (f"- {escape(line)}" for line in lines)
+    for line in lines[:1]:
+        yield f"{title}:\n- {escape(line)}"
+    for line in lines[1:]:
+        yield f"- {escape(line)}"
 
 
 def _session_line(source: Source) -> str:

@@ -78,6 +78,8 @@ def test_the_stores_format_is_no_setting(files: Files) -> None:
         ("hint.max_characters = -1", "a number from 0 to 10000"),
         ("hint.max_characters = 10001", "a number from 0 to 10000"),
         ("hint.max_characters = true", "a number"),
+        # The frame, the lines on where the project stands, the usage: below this all else goes.
+        ("recap.max_characters = 1999", "a number from 2000 to 10000"),
         ("hint.max_characters = 5.0", "a number"),
         ('auto_init = "yes"', 'auto_init in .* is wrong: "off", "on"'),
         ("auto_init = true", '"off", "on"'),

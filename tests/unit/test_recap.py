@@ -101,7 +101,13 @@ def test_only_whole_lines_are_told_until_the_room_is_gone() -> None:
     whole = told(busy().state, 10**6)
     room = units("\n".join([*whole[:3], USAGE])) + 1  # the last line is ended, too
     assert told(busy().state, room) == [*whole[:3], USAGE]
-    assert told(busy().state, room - 1) == [*whole[:2], USAGE]
+    assert told(busy().state, room - 1) == [whole[0], USAGE]  # no title without an entry
+
+
+def test_without_room_for_anything_nothing_is_told() -> None:
+    assert told(busy().state, units(USAGE) + 1) == [USAGE]
+    for limit in (units(USAGE), 1, 0, -400):
+        assert told(busy().state, limit) == []
 
 
 def test_emoji_count_twice() -> None:
@@ -122,10 +128,10 @@ def test_a_recap_keeps_its_limit(
     for prompt, subject, status in told_of:
         story.prompt(prompt).verb(subject=subject, status=status).result(paths=(f"/{prompt}",))
     source = Source(name="s", state=story.state, commits={1: "abc"})
-    limit = data.draw(st.integers(units(USAGE), 3_000))
+    limit = data.draw(st.integers(0, 3_000))
     text, whole = recap(source, limit=limit), recap(source, limit=10**6)
     assert units(text) <= limit
     lines = text.splitlines()
-    assert lines[-1] == USAGE
-    assert whole.splitlines()[: len(lines) - 1] == lines[:-1]
+    assert lines[-1:] == [USAGE][: limit > units(USAGE)]
+    assert whole.splitlines()[: len(lines[:-1])] == lines[:-1]
     assert escape(text) == text.replace("&", "&amp;")
