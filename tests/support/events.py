@@ -132,9 +132,10 @@ class Story:
         """The model ended its answer."""
         return self.tell(TurnStopped, message=message, prompt_id=prompt_id, **fields)
 
-    def subagent_stop(self, agent: str = "a1", message: str = "Found it.") -> Story:
+    def subagent_stop(self, agent: str = "a1", message: str = "Found it.", **fields: Any) -> Story:
         """A subagent ended."""
-        return self.tell(SubagentStopped, agent=agent, agent_type="Explore", message=message)
+        given = {"agent": agent, "agent_type": "Explore", "message": message, **fields}
+        return self.tell(SubagentStopped, **given)
 
     def announce(self) -> Story:
         """The client is about to compact."""
