@@ -45,7 +45,7 @@ class Git:
         except FileNotFoundError as error:
             raise GitError("git is not on PATH", hint="install git 2.34 or newer") from error
         if process.returncode != 0:
-            raise _failure(args[0], process.returncode, err)
+            raise _failure(args, process.returncode, err)
         return out
 
     def objects(self, names: Sequence[str]) -> list[GitObject | None]:
@@ -93,7 +93,8 @@ def _communicate(
     return process.communicate()
 
 
-def _failure(verb: str, code: int, err: bytes) -> GitError:
+def _failure(args: Sequence[str], code: int, err: bytes) -> GitError:
+    verb = args[2] if args[0] == "-c" else args[0]
     lines = err.decode("utf-8", "replace").strip().splitlines()
     said = next((line for line in lines if line.startswith(("fatal:", "error:"))), "")
     return GitError(f"git {verb} failed: {said or (lines[-1] if lines else f'exit code {code}')}")
