@@ -239,4 +239,5 @@ def _line(state: State, chunk: Chunk) -> str:
         where = os.path.relpath(where, root)
     failed = ", failed" if chunk.failed else ""
     detail = f" {one_line(where, 80)}" if where else ""
-    return f"- {chunk.tool}{detail} ({format_tokens(chunk.tokens)} tokens{failed})"
+    tool = one_line(chunk.tool, 80)
+    return f"- {tool}{detail} ({format_tokens(chunk.tokens)} tokens{failed})"
