@@ -7,16 +7,15 @@ A key that loosens safety or tunes a person's own client is never taken from the
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from ctxgit.documents import Table, dump_toml, load_toml
 from ctxgit.errors import ConfigError
 from ctxgit.files import write_atomically
+from ctxgit.records import dataclass
 
 Value = str | int | bool
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
@@ -156,6 +155,8 @@ def find_key(name: str) -> Key:
     """Return the key called ``name``; raises ConfigError with near matches."""
     if name in KEYS:
         return KEYS[name]
+    import difflib  # noqa: PLC0415 - only to help with a mistake
+
     near = difflib.get_close_matches(name, KEYS, n=1)
     hint = f"did you mean {near[0]}?" if near else f"known keys: {', '.join(KEYS)}"
     raise ConfigError(f"unknown configuration key {name}", hint=hint)

@@ -8,10 +8,9 @@ read what a newer one wrote within one store format.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, fields
 from datetime import UTC, datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from ctxgit.model import Media, TaskStatus
 
@@ -76,16 +75,12 @@ def _plain(item: object) -> object:
 
 @cache
 def _defaults(cls: type[DataclassInstance]) -> tuple[tuple[str, object], ...]:
-    return tuple((field.name, _default(field)) for field in fields(cls))
-
-
-def _default(field: Field[Any]) -> object:
-    return None if field.default is MISSING else field.default
+    return tuple((name, getattr(cls, name, None)) for name in cls.__annotations__)
 
 
 @cache
 def _readers(cls: type[DataclassInstance]) -> dict[str, Callable[[object], object]]:
-    return {field.name: _READERS[str(field.type)] for field in fields(cls)}
+    return {name: _READERS[str(kind)] for name, kind in cls.__annotations__.items()}
 
 
 def _time(item: object) -> datetime:

@@ -8,9 +8,10 @@ each word in a sentence.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+
+from ctxgit.records import dataclass, field
 
 Json = Mapping[str, object]
 

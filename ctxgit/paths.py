@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 from ctxgit import gitdir
 from ctxgit.errors import GitError, NotInProjectError, StoreError
 from ctxgit.files import rewrite
+from ctxgit.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

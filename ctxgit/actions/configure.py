@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ctxgit import config
 from ctxgit.actions.place import Place, config_files, load_config
 from ctxgit.errors import UsageError
+from ctxgit.records import dataclass
 from ctxgit.store import repository
 from ctxgit.store.lock import locked
 

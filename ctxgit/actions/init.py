@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from ctxgit import gitdir, paths, resources
@@ -10,6 +9,7 @@ from ctxgit.actions import interpreter
 from ctxgit.claude import settings
 from ctxgit.errors import StoreError
 from ctxgit.paths import StorePaths
+from ctxgit.records import dataclass
 from ctxgit.store import repository
 
 SETTINGS = ".claude/settings.local.json"

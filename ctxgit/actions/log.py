@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ctxgit.actions.place import Place, find_session
 from ctxgit.look.log import LogEntry, read_log
+from ctxgit.records import dataclass
 from ctxgit.store import index, layout
 from ctxgit.store.git import Git
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from ctxgit import config, gitdir, paths
 from ctxgit.errors import NotFoundError, NotInProjectError
+from ctxgit.records import dataclass
 from ctxgit.store import index, repository, sessions
 from ctxgit.store.git import Git
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 
 from ctxgit.actions.place import Place, find_session, load_branch
 from ctxgit.capture import spool
 from ctxgit.errors import NotFoundError
 from ctxgit.model import Chunk, State
+from ctxgit.records import dataclass
 from ctxgit.store import index
 from ctxgit.store.git import Git
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from ctxgit.files import write_atomically
 from ctxgit.fold import steps
 from ctxgit.model import Event, Observed, SessionStarted, Step, ToolFinished
 from ctxgit.paths import StorePaths
+from ctxgit.records import dataclass, field, replace
 from ctxgit.redact import redact, redact_json
 from ctxgit.store import index, repository, sessions
 from ctxgit.store.lock import locked

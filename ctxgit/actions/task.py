@@ -6,8 +6,6 @@ and by tools go the same way.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ctxgit.actions.place import Place, find_session, load_branch
 from ctxgit.actions.status import ChunkRow, TaskRow, chunk_rows, task_rows
 from ctxgit.actions.sync import sync
@@ -15,6 +13,7 @@ from ctxgit.capture import spool
 from ctxgit.claude.payload import task_payload
 from ctxgit.errors import NotFoundError, UsageError
 from ctxgit.model import State, Task, TaskChange, TaskStatus
+from ctxgit.records import dataclass
 from ctxgit.store import index, layout, sessions
 from ctxgit.store.git import Git
 

@@ -18,12 +18,12 @@ import re
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from ctxgit.files import write_atomically
 from ctxgit.paths import StorePaths
+from ctxgit.records import dataclass
 from ctxgit.text import is_safe_id
 
 NONE = "none"

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import replace
 from math import isfinite
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypedDict
@@ -36,6 +35,7 @@ from ctxgit.model import (
     ToolFinished,
     TurnStopped,
 )
+from ctxgit.records import replace
 from ctxgit.text import is_safe_id
 
 if TYPE_CHECKING:

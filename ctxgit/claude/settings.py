@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ctxgit.errors import SettingsError
 from ctxgit.files import rewrite
+from ctxgit.records import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path

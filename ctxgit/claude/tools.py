@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from ctxgit.claude.fields import mapping, text
@@ -37,6 +36,7 @@ from ctxgit.claude.render import (
 )
 from ctxgit.claude.task_changes import created_task, todo_list, updated_task
 from ctxgit.model import Json, Media, TaskChange
+from ctxgit.records import dataclass
 
 Renderer = Callable[[Json, Json], str | None]
 """From input and response (empty if it is no object) to content; ``None``: not understood."""

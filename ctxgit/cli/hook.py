@@ -21,9 +21,11 @@ def run(verb: str, store: str, arguments: list[str], *, is_recorded: bool) -> No
 
             answer = answer_from(store, arguments[0])
         else:
-            from ctxgit.actions import hooks, interpreter  # noqa: PLC0415
+            from ctxgit.actions import hooks  # noqa: PLC0415
 
             if not is_recorded:
+                from ctxgit.actions import interpreter  # noqa: PLC0415
+
                 interpreter.record()
             answer = hooks.VERBS[verb](store, *arguments)
     except ImportError:

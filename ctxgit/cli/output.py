@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from ctxgit.documents import jsonable
@@ -20,6 +19,8 @@ SCHEMA = 1
 
 def print_json(command: str, result: DataclassInstance) -> None:
     """Print ``result`` in the envelope, one line."""
+    from dataclasses import asdict  # noqa: PLC0415 - a sync that prints words needs none
+
     _print({"schema": SCHEMA, "command": command, "data": asdict(result)})
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from ctxgit.deliver.frame import escape, units
 from ctxgit.model import State, Task, TaskStatus, Turn
+from ctxgit.records import dataclass
 from ctxgit.text import one_line
 from ctxgit.tokens import format_tokens
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 
 from ctxgit.fold import tasks, turns
 from ctxgit.model import Chunk, State, ToolFinished
+from ctxgit.records import replace
 from ctxgit.text import is_safe_id
 from ctxgit.tokens import estimate_tokens
 

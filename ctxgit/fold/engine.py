@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from ctxgit.fold import chunks, sessions, tasks, turns
 from ctxgit.model import (
@@ -21,6 +20,7 @@ from ctxgit.model import (
     ToolFinished,
     TurnStopped,
 )
+from ctxgit.records import replace
 
 GOING_ON = (PromptSubmitted, ToolFinished, TurnStopped, CompactionAnnounced, SessionEnded)
 """Events of the main loop after which a compaction is another one than that before."""

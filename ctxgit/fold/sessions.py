@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ctxgit.model import Observed, SessionEnded, SessionStarted, State
+from ctxgit.records import replace
 from ctxgit.text import one_line, replace_surrogates
 
 WORD_LENGTH = 40

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import datetime
 
 from ctxgit.model import State, Task, TaskChange, TasksChanged, TaskStatus
+from ctxgit.records import replace
 from ctxgit.text import one_line, slugify
 
 SUBJECT_LENGTH = 200

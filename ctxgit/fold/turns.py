@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ctxgit.model import Event, PromptKind, PromptSubmitted, State, Turn, TurnStopped
+from ctxgit.records import replace
 from ctxgit.text import one_line
 
 HEADLINE_LENGTH = 120

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from ctxgit.records import dataclass, field
 from ctxgit.store import layout
 from ctxgit.store.git import Git
 

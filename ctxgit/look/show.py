@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 
 from ctxgit.documents import Table, load_toml
 from ctxgit.errors import NotFoundError, StoreError
 from ctxgit.look.log import LogEntry, read_log
+from ctxgit.records import dataclass
 from ctxgit.store.git import Git
 from ctxgit.store.index import ChunkEntry
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from ctxgit.model import (
     Chunk,
@@ -25,6 +24,7 @@ from ctxgit.model import (
     TaskStatus,
     TurnStopped,
 )
+from ctxgit.records import dataclass
 from ctxgit.store import layout
 from ctxgit.store.stream import Commit
 from ctxgit.text import one_line

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from ctxgit.errors import GitError
 from ctxgit.paths import scrubbed_environment
+from ctxgit.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ctxgit.model import Chunk, State
 from ctxgit.paths import StorePaths
+from ctxgit.records import dataclass
 from ctxgit.store import layout, sessions
 from ctxgit.store.git import Git
 

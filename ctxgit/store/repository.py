@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -58,6 +57,8 @@ def create(store: StorePaths, template: Path) -> bool:
             f"{store.root} is there and is no context store",
             hint="move it away, or name another place with --store",
         )
+    import shutil  # noqa: PLC0415 - every sync imports this module, few make a store
+
     making = store.root.with_name(f"{store.root.name}.making-{os.getpid()}")
     try:
         _build(StorePaths(making), template)
@@ -111,6 +112,8 @@ def make_runtime(store: StorePaths) -> None:
 
 
 def _build(making: StorePaths, template: Path) -> None:
+    import shutil  # noqa: PLC0415 - as above
+
     import git
 
     shutil.copytree(template, making.root)

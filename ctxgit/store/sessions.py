@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from ctxgit.errors import StoreError, StoreVersionError
 from ctxgit.files import write_atomically
 from ctxgit.model import Chunk, Session, State, Step, Task, TaskStatus, Turn
 from ctxgit.paths import StorePaths
+from ctxgit.records import dataclass, field, replace
 from ctxgit.store import commits, layout
 from ctxgit.store.git import Git, GitObject
 from ctxgit.store.lock import locked

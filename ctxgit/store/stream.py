@@ -7,8 +7,9 @@ move a ref that is not where it should be (measured: ``docs/adr/0003-fast-import
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+
+from ctxgit.records import dataclass
 
 IDENTITY = "ctxgit <ctx@ctxgit.invalid>"
 FAST_IMPORT = (

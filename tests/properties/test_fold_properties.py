@@ -8,8 +8,6 @@ from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.any_events import EVENTS
-from support.events import SESSION, START, told
 
 from ctxgit.fold import fold, steps
 from ctxgit.model import (
@@ -22,6 +20,8 @@ from ctxgit.model import (
     TaskStatus,
     ToolFinished,
 )
+from support.any_events import EVENTS
+from support.events import SESSION, START, told
 
 
 def folded(state: State | None, told: list[Event]) -> State:

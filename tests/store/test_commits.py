@@ -3,13 +3,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from support.events import ABANDONED, ACTIVE, CWD, DONE, SESSION, Story
-from support.git import git
-from support.recording import paths, record
 
 from ctxgit.store import commits, layout
 from ctxgit.store.commits import LISTED_CHUNKS, SUBJECT_LENGTH
 from ctxgit.store.stream import Commit
+from support.events import ABANDONED, ACTIVE, CWD, DONE, SESSION, Story
+from support.git import git
+from support.recording import paths, record
 
 if TYPE_CHECKING:
     from pathlib import Path

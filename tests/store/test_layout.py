@@ -5,11 +5,11 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
-from support.events import ACTIVE, DONE, SESSION, START, Story
 
 from ctxgit.documents import load_toml
 from ctxgit.model import Task, TaskStatus
 from ctxgit.store import layout
+from support.events import ACTIVE, DONE, SESSION, START, Story
 
 MOST = 100
 """What a folder may hold, so that a commit stays small."""

@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
-from support.events import START
-from support.recording import content, paths
 
 from ctxgit.errors import GitError
 from ctxgit.store.stream import FAST_IMPORT, Commit, stream
+from support.events import START
+from support.recording import content, paths
 
 if TYPE_CHECKING:
     from pathlib import Path

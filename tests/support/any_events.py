@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any
 
 from hypothesis import strategies as st
-from support.events import SESSION, START
 
 from ctxgit.model import (
     Compacted,
@@ -25,6 +24,7 @@ from ctxgit.model import (
     ToolFinished,
     TurnStopped,
 )
+from support.events import SESSION, START
 
 # Few values, so that events meet: the same ids, prompts, agents and subjects come again.
 AGENTS = st.sampled_from(["", "", "a1", "a2"])

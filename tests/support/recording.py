@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from support.events import START, Story
-
 from ctxgit.store import sessions
+from support.events import START, Story
 
 if TYPE_CHECKING:
     from datetime import datetime
