@@ -27,4 +27,4 @@ bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/run.py
 
 clean:
-	rm -rf $(VENV) .demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .bench .demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
