@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from ctxgit.errors import GitError
@@ -89,6 +90,8 @@ def _communicate(
         pass  # git has given up; its exit code and message say why
     except BaseException:
         process.kill()
+        with suppress(BrokenPipeError):  # what waits in the pipe's buffer has no reader now
+            process.stdin.close()
         raise
     return process.communicate()
 

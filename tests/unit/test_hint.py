@@ -32,9 +32,9 @@ def test_open_tasks_are_kept_and_done_ones_may_go() -> None:
 
 def test_what_is_needed_comes_before_what_may_go_and_the_newest_first() -> None:
     story = busy().update("3", ACTIVE).create("5", "Write it up").update("5", DONE)
-    told = [line.split(" (")[0] for line in hint(story.state, limit=2_000).splitlines()]
-    assert told == [
-        OPENING,
+    opening, *lines = hint(story.state, limit=2_000).splitlines()
+    assert opening == OPENING
+    assert [line.split(" (")[0] for line in lines] == [
         "Keep: what the user asked last: Fix the login, please",
         "Keep: task 3 is active: Test it",
         "Keep: task 2 is active: Fix it",
