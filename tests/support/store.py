@@ -75,8 +75,9 @@ def hook_command(event: str) -> str:
 def hook_environment(project: Path, *, session: str = SESSION, pid: str = "4242") -> dict[str, str]:
     """Return the environment that the client gives a hook."""
     home = Path(os.environ["HOME"])
-    inherited = ("PATH", "HOME", "LC_ALL", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "CLAUDE_CONFIG_DIR")
+    inherited = ("HOME", "LC_ALL", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "CLAUDE_CONFIG_DIR")
     return {name: os.environ[name] for name in inherited} | {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "CLAUDE_PLUGIN_ROOT": str(ROOT),
         "CLAUDE_PLUGIN_DATA": str(home / "plugin-data"),
         "CLAUDE_PROJECT_DIR": str(project),
