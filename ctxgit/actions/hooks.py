@@ -12,6 +12,7 @@ from ctxgit import config, gitdir, paths
 from ctxgit.actions import place
 from ctxgit.actions.sync import sync
 from ctxgit.deliver.hint import hint
+from ctxgit.errors import CtxError
 from ctxgit.paths import StorePaths
 from ctxgit.store import maintenance, sessions
 from ctxgit.text import is_safe_id
@@ -44,26 +45,39 @@ def pre_compact(store: str, session: str) -> str:
 
 def no_store(_: str, directory: str) -> str:
     """Make a store where the user's configuration says so, else say once how to make one."""
-    project = Path(directory)
-    files = {config.Layer.USER: paths.user_config_path()}
-    if config.load_config(files).text("auto_init") == "on":
-        from ctxgit.actions.init import init  # noqa: PLC0415 - imports GitPython
-
-        if paths.find_project(project).git_dir is not None:
-            init(project)
+    try:
+        if _made_by_itself(Path(directory)):
             return _message("ctxgit made a context store here; it records from the next prompt on.")
-    marker = _hint_marker(project)
+        said = "ctxgit keeps no context for this project yet; `ctx init` starts it."
+    except CtxError as error:
+        said = f"ctxgit keeps no context for this project: {error.message}"
+    marker = _hint_marker(directory)
     if marker.exists():
         return ""
     marker.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     marker.touch(mode=0o600)
-    return _message("ctxgit keeps no context for this project yet; `ctx init` starts it.")
+    return _message(said)
 
 
-def _hint_marker(project: Path) -> Path:
+def _made_by_itself(project: Path) -> bool:
+    files = {config.Layer.USER: paths.user_config_path()}
+    if config.load_config(files).text("auto_init") != "on":
+        return False
+    from ctxgit.actions.init import init  # noqa: PLC0415 - imports GitPython
+
+    if paths.find_project(project).git_dir is None:
+        return False
+    init(project)
+    return True
+
+
+def _hint_marker(directory: str) -> Path:
+    """Return the file that is there when the project has been told; one for a repository."""
+    found = gitdir.find_git_dir(directory)
+    project = gitdir.common_dir(found[1]) if found else directory
     data = os.environ.get("CLAUDE_PLUGIN_DATA")
     folder = Path(data) if data else paths.claude_config_dir() / "plugins" / "data" / "ctxgit"
-    return folder / "told" / gitdir.work_tree_key(str(project))
+    return folder / "told" / gitdir.work_tree_key(project)
 
 
 def _message(text: str) -> str:
