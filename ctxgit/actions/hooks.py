@@ -12,7 +12,8 @@ from ctxgit import config, gitdir, paths
 from ctxgit.actions import place
 from ctxgit.actions.sync import sync
 from ctxgit.deliver.hint import hint
-from ctxgit.errors import CtxError
+from ctxgit.diagnostics import log
+from ctxgit.errors import CtxError, StoreError
 from ctxgit.paths import StorePaths
 from ctxgit.store import maintenance, sessions
 from ctxgit.text import is_safe_id
@@ -28,16 +29,23 @@ def sync_detached(store: str, session: str) -> str:
     with suppress(OSError):
         os.nice(NICENESS)
     where = StorePaths(Path(store))
-    sync(where, session=session)
+    with suppress(StoreError):  # met again below, if it stays
+        sync(where, session=session)
     sync(where)
     maintenance.run_if_due(where, packs=place.load_config(where).number("maintenance.packs"))
     return ""
 
 
 def pre_compact(store: str, session: str) -> str:
-    """Commit the session's events and return the advice to the summariser."""
+    """Commit the session's events and return the advice to the summariser.
+
+    Where they cannot be committed now, it is that of the last sync.
+    """
     where = StorePaths(Path(store))
-    sync(where, session=session, wait=PRE_COMPACT_LOCK_SECONDS)
+    try:
+        sync(where, session=session, wait=PRE_COMPACT_LOCK_SECONDS)
+    except StoreError as error:
+        log(where.log, "pre-compact", error.message)
     limit = place.load_config(where).number("hint.max_characters")
     state = sessions.last_state(where, session) if is_safe_id(session) else None
     return hint(state, limit=limit) if state else ""

@@ -6,11 +6,15 @@ cost: so plain strings, ``os`` and modules written in C, and no parsing but the 
 
 from __future__ import annotations
 
-import _json
 import os
 
 from ctxgit import gitdir
 from ctxgit.deliver import frame
+
+try:
+    import _json
+except ImportError:  # private to CPython: where it is not, there is json
+    _json = None  # type: ignore[assignment] # each use of it stands in a try
 
 OWN_RECAP = ("resume", "compact", "fork")
 """Sources after which a session is told of itself rather than of the one before it."""
@@ -32,17 +36,21 @@ class _Scanner:
 def answer_from(store: str, spooled: str) -> str:
     """Return the JSON to print for the event in the file ``spooled``; empty for nothing.
 
+    An event that is gone counts as the start of a new session in the client's project.
     Raises OSError, ValueError and TypeError where the event cannot be read.
     """
-    payload = _parse(spooled)
-    cwd = payload.get("cwd")
+    try:
+        payload = _parse(spooled)
+    except FileNotFoundError:  # a sync of another session was quicker
+        payload = {}
+    cwd = payload.get("cwd") or os.environ.get("CLAUDE_PROJECT_DIR")
     directory = cwd if isinstance(cwd, str) and cwd else os.path.dirname(store)
     found = gitdir.find_git_dir(directory)
     work_tree, head = (found[0], gitdir.read_head(found[1])) if found else (directory, ("", ""))
     told_of, body = _prepared(store, payload, work_tree)
     if not body:
         return ""
-    where = frame.escape(_where(work_tree, head, told_of))
+    where = frame.escape(_where(work_tree, head, told_of)).encode(errors="replace").decode()
     return _encode(frame.framed(where, body, LIMIT))
 
 
@@ -66,7 +74,9 @@ def _prepared(store: str, payload: dict[str, object], work_tree: str) -> tuple[s
     runtime = os.path.join(store, ".git", "ctx")
     path = os.path.join(runtime, "recaps", f"{gitdir.work_tree_key(work_tree)}.txt")
     session = os.environ.get("CLAUDE_CODE_SESSION_ID") or payload.get("session_id")
-    if payload.get("source") in OWN_RECAP and isinstance(session, str) and "/" not in session:
+    if not isinstance(session, str) or "/" in session or not session.strip("."):
+        session = ""
+    if payload.get("source") in OWN_RECAP and session:
         own = os.path.join(runtime, "sessions", session, "recap.txt")
         path = own if os.path.exists(own) else path
     try:
@@ -91,7 +101,13 @@ def _where(work_tree: str, head: tuple[str, str], told_of: str) -> str:
 
 
 def _encode(text: str) -> str:
+    try:
+        quoted = _json.encode_basestring_ascii(text)
+    except Exception:  # noqa: BLE001 - as in _parse
+        import json  # noqa: PLC0415 - as there
+
+        quoted = json.dumps(text)
     return (
         '{"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": '
-        f"{_json.encode_basestring_ascii(text)}}}}}\n"
+        f"{quoted}}}}}\n"
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -234,12 +234,19 @@ class _Drain:
         state = done[-1].after
         added = [chunk for chunk in state.chunks.values() if chunk.number > before]
         self.chunks += len(added)
-        try:
-            with index.opened(self.store) as opened:
-                opened.put(branch, added)
+        with _only_logged(self.store, branch.name), index.opened(self.store) as opened:
+            opened.put(branch, added)
+        with _only_logged(self.store, branch.name):
             recaps.write(self.store, branch)
-        except Exception as error:  # noqa: BLE001 - the events are safe, and must not be folded again
-            log(self.store.log, "sync", f"what is derived from {branch.name} is behind: {error!r}")
+
+
+@contextmanager
+def _only_logged(store: StorePaths, name: str) -> Iterator[None]:
+    """Let the block fail: the events are safe, and must not be folded again."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - see above
+        log(store.log, "sync", f"what is derived from {name} is behind: {error!r}")
 
 
 def _in_order(events: Iterable[Event]) -> list[Event]:
