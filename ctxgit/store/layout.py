@@ -26,6 +26,7 @@ from ctxgit.model import (
     Compacted,
     PromptKind,
     PromptSubmitted,
+    Session,
     State,
     Step,
     SubagentStopped,
@@ -76,6 +77,25 @@ def chunk_path(state: State, chunk: Chunk) -> str:
     """Return the path of a chunk without the ending of its files."""
     scope = task_dir(state.tasks[chunk.task]) if chunk.task else turn_dir(chunk.turn)
     return f"{scope}/{shelf(chunk.place)}/{chunk.id}"
+
+
+def record_kind(path: str) -> type[Session | Turn | Task | Chunk] | None:
+    """Return what the file at ``path`` is the record of, ``None`` for other files.
+
+    A chunk's header lies on a shelf, whatever its id is.
+    """
+    *folders, leaf = path.split("/")
+    if path == SESSION_FILE:
+        return Session
+    if not leaf.endswith(".toml") or folders[:1] not in (["tasks"], ["turns"]):
+        return None
+    if _is_shelf(folders[-1]):
+        return Chunk
+    return {"task.toml": Task, "turn.toml": Turn}.get(leaf)
+
+
+def _is_shelf(folder: str) -> bool:
+    return len(folder) == len(shelf(0)) and folder.isdigit()
 
 
 def files(step: Step) -> Iterator[tuple[str, bytes]]:

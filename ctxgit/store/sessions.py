@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
+from typing import TypeVar
 
 from ctxgit.documents import Table, from_table, jsonable, load_toml, to_table
 from ctxgit.errors import StoreError, StoreVersionError
@@ -23,6 +24,8 @@ from ctxgit.store import commits, layout
 from ctxgit.store.git import Git, GitObject
 from ctxgit.store.lock import locked
 from ctxgit.store.stream import FAST_IMPORT, stream
+
+Record = TypeVar("Record", Session, Turn, Task, Chunk)
 
 FORMAT = 1
 CACHE_FORMAT = 1
@@ -135,7 +138,7 @@ def read_state(git: Git, commit: str) -> State:
     """
     listing = git.run("ls-tree", "-r", "-z", commit).decode("utf-8", "replace").split("\0")
     entries = [line.split("\t", 1) for line in listing if line]
-    wanted = [(meta.split(" ")[2], path) for meta, path in entries if _is_record(path)]
+    wanted = [(meta.split(" ")[2], path) for meta, path in entries if layout.record_kind(path)]
     found = git.objects([oid for oid, _ in wanted])
     return _assembled(
         {path: _table(path, blob) for (_, path), blob in zip(wanted, found, strict=True)}
@@ -153,10 +156,6 @@ def last_state(store: StorePaths, key: str) -> State | None:
     return _cached_state(cached, str(cached.get("commit")))
 
 
-def _is_record(path: str) -> bool:
-    return path.endswith(".toml") and not path.startswith(f"{layout.KNOWLEDGE}/")
-
-
 def _table(path: str, blob: GitObject | None) -> Table:
     try:
         return load_toml(blob.content if blob else b"")
@@ -172,19 +171,36 @@ def _assembled(tables: dict[str, Table]) -> State:
             f"the session has format {written}, this ctxgit knows {FORMAT}",
             hint="install a newer ctxgit",
         )
-    turns, tasks, chunks = [], [], []
+    chunks = _records(Chunk, tables)
+    state = _state(
+        _record(Session, layout.SESSION_FILE, session),
+        [*_records(Turn, tables).values()],
+        [*_records(Task, tables).values()],
+        [*chunks.values()],
+    )
+    for path, chunk in chunks.items():
+        if not _has_scope(state, chunk):
+            raise StoreError(f"{path} in the store is of a task or turn that is not there")
+    return state
+
+
+def _records(kind: type[Record], tables: dict[str, Table]) -> dict[str, Record]:
+    return {
+        path: _record(kind, path, table)
+        for path, table in tables.items()
+        if layout.record_kind(path) is kind
+    }
+
+
+def _record(kind: type[Record], path: str, table: Table) -> Record:
     try:
-        for path, table in tables.items():
-            leaf = path.rsplit("/", 1)[-1]
-            if leaf == "turn.toml":
-                turns.append(from_table(Turn, table))
-            elif leaf == "task.toml":
-                tasks.append(from_table(Task, table))
-            else:
-                chunks.append(from_table(Chunk, table))
-        return _state(from_table(Session, session), turns, tasks, chunks)
+        return from_table(kind, table)
     except ValueError as error:
-        raise StoreError(f"the session's tree is damaged: {error}") from error
+        raise StoreError(f"{path} in the store is damaged: {error}") from error
+
+
+def _has_scope(state: State, chunk: Chunk) -> bool:
+    return chunk.task in state.tasks if chunk.task else chunk.turn in state.turns
 
 
 def _state(session: Session, turns: list[Turn], tasks: list[Task], chunks: list[Chunk]) -> State:

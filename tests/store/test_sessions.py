@@ -308,6 +308,50 @@ def test_a_session_of_a_newer_format_is_refused(store: StorePaths) -> None:
         loaded(store, branch.key)
 
 
+@pytest.mark.parametrize(
+    ("path", "data"),
+    [
+        ("session.toml", b"format = "),
+        ("session.toml", b"format = 1\n"),
+        ("session.toml", None),
+        ("tasks/01-fix-it/task.toml", b"\xff"),
+        ("tasks/01-fix-it/task.toml", b"number = 'x'"),
+        ("tasks/01-fix-it/task.toml", None),
+        ("turns/00/0002/turn.toml", b"number = 2"),
+        ("turns/00/0002/turn.toml", None),
+        ("turns/00/0001/00/r1.toml", b"]"),
+        ("turns/00/0001/00/r1.toml", b"id = 'r1'"),
+    ],
+)
+def test_a_damaged_file_is_named(store: StorePaths, path: str, data: bytes | None) -> None:
+    branch = record(store, busy())
+    edit(store, branch.ref, **{path: data})
+    named = path if data is not None else path.rpartition("/")[0] or path
+    with pytest.raises(StoreError, match=named) as raised:
+        loaded(store, branch.key)
+    assert not isinstance(raised.value, (GitError, StoreVersionError))
+
+
+def test_an_id_like_the_name_of_a_record_is_an_id(store: StorePaths, repo: Git) -> None:
+    story = Story().prompt().result("task").result("session")
+    for number in range(70):  # the last ones lie on shelves
+        story.verb(subject=f"Step {number}", status=ACTIVE)
+    story.result("turn")
+    tip = record(store, story).tip
+    assert {"turns/00/0001/00/task.toml", "tasks/04/70-step-69/00/turn.toml"} <= {*paths(repo, tip)}
+    assert sessions.read_state(repo, tip) == story.state
+
+
+def test_files_that_people_add_are_none_of_ours(store: StorePaths) -> None:
+    branch = record(store, busy())
+    edit(
+        store,
+        branch.ref,
+        **{"notes.toml": b"]", "mine/task.toml": b"x = 1", "tasks/README.md": b""},
+    )
+    assert loaded(store, branch.key).state == branch.state
+
+
 def test_a_lock_that_a_killed_git_left_is_removed(store: StorePaths, repo: Git) -> None:
     story = busy()
     branch = record(store, story)
