@@ -368,6 +368,24 @@ def test_a_lock_that_a_killed_git_left_is_removed(store: StorePaths, repo: Git) 
     assert repo.refs(branch.ref, tag) == {branch.ref: after.tip, tag: after.tip}
 
 
+def test_what_someone_else_added_is_not_overwritten_and_nothing_changes(
+    store: StorePaths, repo: Git
+) -> None:
+    story = Story().prompt("Go", "p1").create("1", "Fix it")
+    record(store, story)
+    stale = loaded(store, story.session)
+    edit(store, stale.ref, note=b"mine")
+    before = repo.refs("refs/")
+    story.update("1", DONE).stop()
+    with pytest.raises(GitError, match="fast-import"):
+        sessions.add(store, stale, story.steps(2), ["000003", "000004"])
+    assert repo.refs("refs/") == before
+    after = record(store, story, since=2)
+    assert after.state == story.state
+    assert content(repo, f"{after.tip}:note") == "mine"
+    assert repo.refs("refs/tags/task/") != {}
+
+
 def test_a_branch_deleted_by_hand_is_begun_again(store: StorePaths, repo: Git) -> None:
     story = busy()
     branch = record(store, story)
@@ -376,6 +394,48 @@ def test_a_branch_deleted_by_hand_is_begun_again(store: StorePaths, repo: Git) -
     assert (again.name, again.tip, again.state) == (branch.name, "", None)
     record(store, story)
     assert loaded(store, branch.key).state == story.state
+    (tag,) = repo.refs("refs/tags/task/")
+    repo.run("merge-base", "--is-ancestor", tag, branch.ref)
+
+
+def test_the_tag_of_a_task_done_before_stays_when_git_refuses(store: StorePaths, repo: Git) -> None:
+    story = Story().prompt().create("1").update("1", DONE).update("1", ACTIVE)
+    record(store, story)
+    stale = loaded(store, story.session)
+    edit(store, stale.ref, note=b"mine")
+    before = repo.refs("refs/")
+    with pytest.raises(GitError, match="fast-import"):
+        sessions.add(store, stale, story.update("1", DONE).steps(4), ["000005"])
+    assert repo.refs("refs/") == before
+
+
+def test_a_tag_that_a_killed_git_set_before_the_branch_is_set_again(
+    store: StorePaths, repo: Git
+) -> None:
+    """Refs are moved one by one: the tag may be there and the branch not yet."""
+    story = Story().prompt().create("1", "Fix it").stop()
+    first = record(store, story)
+    record(store, story.update("1", DONE), since=3)
+    repo.run("update-ref", first.ref, first.tip)
+    story.stop()  # the next batch holds one event more
+    after = record(store, story, since=3)
+    assert sessions.read_state(repo, after.tip) == story.state
+    (tag,) = repo.refs("refs/tags/task/")
+    assert repo.run("log", "-1", "--format=%s", tag) == b"Finish task 1: Fix it\n"
+    repo.run("merge-base", "--is-ancestor", tag, after.ref)
+
+
+def test_a_branch_moved_back_by_hand_goes_on_from_there(store: StorePaths, repo: Git) -> None:
+    story = Story().prompt().create("1", "Fix it").stop()
+    first = record(store, story)
+    record(store, story.update("1", ACTIVE).update("1", DONE).stop(), since=3)
+    repo.run("update-ref", first.ref, first.tip)
+    other = Story(story.session, story.events[:3], first.state)
+    other.update("1", DONE, "other").stop("Otherwise.")
+    after = record(store, other, since=3)
+    assert sessions.read_state(repo, after.tip) == other.state
+    (tag,) = repo.refs("refs/tags/task/")
+    assert content(repo, f"{tag}:tasks/01-fix-it/00/other.md") == "Updated task #1"
 
 
 def test_an_unreadable_branch_of_another_session_is_no_obstacle(store: StorePaths) -> None:
