@@ -11,6 +11,7 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
+from itertools import chain, count
 from pathlib import Path
 from typing import TypeVar
 
@@ -64,23 +65,32 @@ def load(store: StorePaths, key: str, *, started_at: datetime) -> Branch:
     """
     git = Git(store.git_dir)
     cached = _read_cache(store, key)
-    name = str(cached.get("name") or "") or _find_name(git, key)
-    if not name:
-        name = _new_name(git, key, started_at)
+    remembered = str(cached.get("name") or "")
+    branch = _at(git, key, remembered, cached) if remembered else None
+    if branch is None or not branch.tip:
+        name = _find_name(git, key) or remembered or _new_name(git, key, started_at)
+        branch = _at(git, key, name, cached)
+    if branch.state is not None and branch.state.session.id != key:
+        # It was deleted by hand since, and its name given to another session.
+        return _at(git, key, _find_name(git, key) or _new_name(git, key, started_at), cached)
+    return branch
+
+
+def _at(git: Git, key: str, name: str, cached: Table) -> Branch:
+    """Return the branch called ``name`` as it stands."""
     ref = layout.SESSIONS + name
     commit, events, knowledge = git.objects(
         [ref, f"{ref}:{layout.EVENTS_FILE}", f"refs/heads/main:{layout.KNOWLEDGE}"]
     )
-    branch = Branch(key=key, name=name, knowledge=knowledge.oid if knowledge else "")
+    tree = knowledge.oid if knowledge is not None and knowledge.type == "tree" else ""
+    branch = Branch(key=key, name=name, knowledge=tree)
     if commit is None:
         return branch
-    return Branch(
-        key=key,
-        name=name,
+    return replace(
+        branch,
         tip=commit.oid,
         state=_cached_state(cached, commit.oid) or read_state(git, commit.oid),
         events=frozenset(events.content.decode().splitlines()) if events else frozenset(),
-        knowledge=branch.knowledge,
     )
 
 
@@ -217,7 +227,7 @@ def _state(session: Session, turns: list[Turn], tasks: list[Task], chunks: list[
 
 def _find_name(git: Git, key: str) -> str:
     """Return the name of the branch of session ``key``, empty when it has none."""
-    prefix = key[:SHORT_ID]
+    prefix = _shortened(key, SHORT_ID)
     names = [ref.removeprefix(layout.SESSIONS) for ref in git.refs(f"{layout.SESSIONS}*-{prefix}*")]
     files = git.objects([f"{layout.SESSIONS}{name}:{layout.SESSION_FILE}" for name in names])
     for name, blob in zip(names, files, strict=True):
@@ -232,8 +242,13 @@ def _new_name(git: Git, key: str, started_at: datetime) -> str:
     taken = {ref.removeprefix(layout.SESSIONS) for ref in git.refs(layout.SESSIONS)}
     day = started_at.date().isoformat()
     lengths = (*range(SHORT_ID, len(key), 4), LONG_ID)
-    candidates = (f"{day}-{key[:length].rstrip('-_')}" for length in lengths)
-    return next(name for name in candidates if name not in taken)
+    candidates = (f"{day}-{_shortened(key, length)}" for length in lengths)
+    numbered = (f"{day}-{_shortened(key, LONG_ID)}-{number}" for number in count(2))
+    return next(name for name in chain(candidates, numbered) if name not in taken)
+
+
+def _shortened(key: str, length: int) -> str:
+    return key[:length].rstrip("-_")
 
 
 # --- what a killed process leaves ------------------------------------------------------------

@@ -187,6 +187,25 @@ def test_two_sessions_that_begin_alike_have_branches_of_their_own(store: StorePa
         assert (again.name, again.state) == (branch.name, branch.state)
 
 
+@pytest.mark.parametrize("key", ["session-1", "a-", "abcdefg--h", "x" * 128])
+def test_a_session_of_any_safe_id_is_found_again_without_its_copy(
+    store: StorePaths, key: str
+) -> None:
+    branch = record(store, busy(key))
+    forget(store, key)
+    assert (loaded(store, key).name, loaded(store, key).tip) == (branch.name, branch.tip)
+
+
+def test_ids_that_only_differ_at_their_end_have_names_of_their_own(store: StorePaths) -> None:
+    keys = ["abc", "abc-", "abc--", "abc_"]
+    names = {record(store, busy(key)).name for key in keys}
+    assert len(names) == 4
+    for key in keys:
+        forget(store, key)
+        assert loaded(store, key).key == key
+        assert loaded(store, key).tip
+
+
 def test_the_day_in_the_name_is_that_of_the_first_event(store: StorePaths) -> None:
     late = START + timedelta(days=3)
     first = sessions.load(store, "s1", started_at=late)
@@ -239,6 +258,15 @@ def test_knowledge_is_the_same_tree_as_mains(store: StorePaths, repo: Git) -> No
     assert trees[0] == trees[1]
     assert sessions.read_state(repo, branch.tip) == story.state
     assert loaded(store, branch.key).knowledge == trees[0].decode()
+
+
+def test_a_file_called_knowledge_is_none(store: StorePaths) -> None:
+    (store.root / "knowledge").write_text("I know that I know nothing.\n")
+    git(store.root, "add", "--all")
+    git(store.root, "commit", "-q", "-m", "Know less")
+    story = busy()
+    assert record(store, story).knowledge == ""
+    assert loaded(store, story.session).state == story.state
 
 
 def test_the_last_commit_tells_which_events_it_took(store: StorePaths) -> None:
@@ -398,6 +426,16 @@ def test_a_branch_deleted_by_hand_is_begun_again(store: StorePaths, repo: Git) -
     repo.run("merge-base", "--is-ancestor", tag, branch.ref)
 
 
+def test_a_branch_renamed_by_hand_is_found_by_what_it_says(store: StorePaths, repo: Git) -> None:
+    story = busy()
+    branch = record(store, story)
+    renamed = f"refs/heads/session/login-{branch.key[:8]}"
+    repo.run("update-ref", renamed, branch.tip)
+    repo.run("update-ref", "-d", branch.ref)
+    again = loaded(store, branch.key)
+    assert (again.ref, again.tip, again.state) == (renamed, branch.tip, branch.state)
+
+
 def test_the_tag_of_a_task_done_before_stays_when_git_refuses(store: StorePaths, repo: Git) -> None:
     story = Story().prompt().create("1").update("1", DONE).update("1", ACTIVE)
     record(store, story)
@@ -436,6 +474,17 @@ def test_a_branch_moved_back_by_hand_goes_on_from_there(store: StorePaths, repo:
     assert sessions.read_state(repo, after.tip) == other.state
     (tag,) = repo.refs("refs/tags/task/")
     assert content(repo, f"{tag}:tasks/01-fix-it/00/other.md") == "Updated task #1"
+
+
+def test_a_name_that_another_session_got_since_is_not_taken_for_ours(
+    store: StorePaths, repo: Git
+) -> None:
+    first = record(store, busy("0a1b2c3d-1"))
+    repo.run("update-ref", "-d", first.ref)
+    second = record(store, busy("0a1b2c3d-2"))
+    assert second.name == first.name
+    again = loaded(store, first.key)
+    assert (again.name, again.state) == (f"{first.name}-1", None)
 
 
 def test_an_unreadable_branch_of_another_session_is_no_obstacle(store: StorePaths) -> None:
