@@ -15,11 +15,13 @@ from pathlib import Path
 from ctxgit.errors import StoreLockedError
 
 POLL_SECONDS = 0.02
+REFS_LOCK = "refs.lock"
+"""In the runtime folder: shared by those who move refs, held alone by the one who packs them."""
 
 
 @contextmanager
 def locked(path: Path, *, wait: float, shared: bool = False) -> Iterator[None]:
-    """Hold the lock ``path`` for the length of the block, alone or ``shared`` with others.
+    """Hold the lock ``path`` for the length of the block, alone or with others who share it.
 
     Waits up to ``wait`` seconds for another holder, then raises StoreLockedError. The lock
     file stays: removing it would let two holders in.

@@ -14,10 +14,10 @@ from pathlib import Path
 from ctxgit.errors import StoreLockedError
 from ctxgit.paths import StorePaths
 from ctxgit.store.git import Git
-from ctxgit.store.lock import locked
-from ctxgit.store.sessions import REFS_LOCK, REFS_LOCK_SECONDS
+from ctxgit.store.lock import REFS_LOCK, locked
 
 LOOSE_REFS = 500
+REFS_SECONDS = 10.0
 STALE_SECONDS = 24 * 3600
 """A temporary file this old belongs to a process that was killed."""
 
@@ -50,9 +50,9 @@ def run(store: StorePaths) -> None:
         with suppress(OSError):
             path.unlink()
     git.run("repack", "--quiet", "--geometric=2", "-d", "--write-midx")
-    with locked(store.runtime / REFS_LOCK, wait=REFS_LOCK_SECONDS):
+    with suppress(StoreLockedError), locked(store.runtime / REFS_LOCK, wait=REFS_SECONDS):
         (store.git_dir / "packed-refs.lock").unlink(missing_ok=True)  # a killed packer's
-        git.run("pack-refs", "--all")
+        git.run("pack-refs", "--all")  # at the next time, where sessions are written all along
     git.run("commit-graph", "write", "--reachable", "--no-progress")
 
 

@@ -23,17 +23,16 @@ from ctxgit.paths import StorePaths
 from ctxgit.records import dataclass, field, replace
 from ctxgit.store import commits, layout
 from ctxgit.store.git import Git, GitObject
-from ctxgit.store.lock import locked
+from ctxgit.store.lock import REFS_LOCK, locked
 from ctxgit.store.stream import FAST_IMPORT, stream
 
 Record = TypeVar("Record", Session, Turn, Task, Chunk)
 
 FORMAT = 1
 CACHE_FORMAT = 1
+REFS_SECONDS = 30.0
+"""Maintenance packs thousands of refs in less than one."""
 SHORT_ID, LONG_ID = 8, 128
-REFS_LOCK = "refs.lock"
-"""Shared by those who write refs of their own, held alone by who packs everybody's."""
-REFS_LOCK_SECONDS = 30.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,12 +100,12 @@ def add(
 
     All in one ``git fast-import``: either every commit is there or none is; then the tags,
     which ``restore_tags`` makes up for after a kill in between. The caller holds the
-    session's lock. Raises GitError; nothing has changed then.
+    session's lock. Raises GitError, StoreLockedError; nothing has changed then.
     """
     git = Git(store.git_dir)
     trees = {layout.KNOWLEDGE: branch.knowledge} if branch.knowledge else {}
     planned = commits.plan(steps, session_name=branch.name, events=events, trees=trees)
-    with locked(store.runtime / REFS_LOCK, wait=REFS_LOCK_SECONDS, shared=True):
+    with locked(store.runtime / REFS_LOCK, wait=REFS_SECONDS, shared=True):
         _remove_stale_locks(store, branch, [tag for commit in planned for tag in commit.tags])
         out = git.run(*FAST_IMPORT, stdin=stream(branch.ref, branch.tip or None, planned))
         made = out.decode().split()
