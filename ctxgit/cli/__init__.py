@@ -8,7 +8,24 @@ gc.disable()  # a process of a moment leaves no cycles worth the time to look fo
 
 
 def main() -> None:
-    """Run the command line and exit with its code."""
-    from ctxgit.cli.entry import main as run  # noqa: PLC0415 - hooks import this package too
+    """Run the command line and exit with its code.
 
-    run()
+    Once all is written, the process ends there and then: the interpreter's own clearing up
+    would take as long as half its start.
+    """
+    import os  # noqa: PLC0415 - hooks import this package too, and have no time
+    import sys  # noqa: PLC0415
+
+    from ctxgit.cli.entry import main as run  # noqa: PLC0415
+
+    try:
+        run()
+    except SystemExit as leaving:
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        except (OSError, ValueError):  # full, gone or closed: the interpreter says so
+            raise leaving from None
+        if isinstance(leaving.code, int):
+            os._exit(leaving.code)
+        raise

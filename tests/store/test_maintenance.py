@@ -2,18 +2,17 @@ from __future__ import annotations
 
 import os
 import subprocess
-import time
 from threading import Thread
 from typing import TYPE_CHECKING
 
 import pytest
-from support.events import DONE, START, Story
-from support.recording import content, loaded, record
 
 from ctxgit.errors import StoreLockedError
 from ctxgit.store import layout, maintenance, sessions
 from ctxgit.store.lock import REFS_LOCK, locked
 from ctxgit.store.stream import FAST_IMPORT, Commit, stream
+from support.events import DONE, START, Story
+from support.recording import content, loaded, record
 
 if TYPE_CHECKING:
     from pathlib import Path

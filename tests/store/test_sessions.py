@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from support.any_events import EVENTS
-from support.events import ACTIVE, DONE, START, Story, told
-from support.git import git
-from support.recording import content, loaded, paths, record
 
 from ctxgit import model
 from ctxgit.errors import GitError, StoreError, StoreVersionError
 from ctxgit.store import layout, sessions
 from ctxgit.store.git import Git
 from ctxgit.store.stream import FAST_IMPORT, Commit, stream
+from support.any_events import EVENTS
+from support.events import ACTIVE, DONE, START, Story, told
+from support.git import git
+from support.recording import content, loaded, paths, record
 
 if TYPE_CHECKING:
     from ctxgit.model import Event
