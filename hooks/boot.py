@@ -48,11 +48,12 @@ def _forget(record: str, store: str, error: ImportError) -> None:
             file.write(f"{now} boot: {sys.executable} cannot run ctxgit: {error}\n")
 
 
-try:
-    _main(*sys.argv[1:])
-except Exception:  # noqa: BLE001, S110 - a hook never fails the agent
-    pass
-finally:
-    import os
+if __name__ == "__main__":
+    try:
+        _main(*sys.argv[1:])
+    except Exception:  # noqa: BLE001, S110 - a hook never fails the agent
+        pass
+    finally:
+        import os
 
-    os._exit(0)  # the interpreter's own clearing up takes a quarter of its start
+        os._exit(0)  # the interpreter's own clearing up takes a quarter of its start
