@@ -20,6 +20,22 @@ LOOSE_REFS = 500
 REFS_SECONDS = 10.0
 STALE_SECONDS = 24 * 3600
 """A temporary file this old belongs to a process that was killed."""
+STALE_LOCK_SECONDS = 3600
+"""The same for a lock of git's: nothing it is held for takes long in a store."""
+LEFT_OVER = {
+    "fast_import_crash_*": STALE_SECONDS,
+    "packed-refs.new": STALE_SECONDS,
+    "objects/pack/tmp_*": STALE_SECONDS,
+    "objects/pack/.tmp-*": STALE_SECONDS,
+    "ctx/spool/.*": STALE_SECONDS,
+    "ctx/*/.*.tmp": STALE_SECONDS,
+    "ctx/sessions/*/.*.tmp": STALE_SECONDS,
+    "packed-refs.lock": STALE_LOCK_SECONDS,
+    "refs/**/*.lock": STALE_LOCK_SECONDS,
+    "objects/pack/*.lock": STALE_LOCK_SECONDS,
+    "objects/info/*.lock": STALE_LOCK_SECONDS,
+}
+"""What killed processes leave in the git directory, and the age that tells it is theirs."""
 
 
 def is_due(store: StorePaths, *, packs: int) -> bool:
@@ -57,16 +73,11 @@ def run(store: StorePaths) -> None:
 
 
 def _left_over(store: StorePaths) -> Iterator[Path]:
-    oldest = time.time() - STALE_SECONDS
-    patterns = (
-        (store.git_dir, "fast_import_crash_*"),
-        (store.git_dir / "objects" / "pack", "tmp_*"),
-        (store.spool, ".*"),
-    )
-    for folder, pattern in patterns:
-        for path in folder.glob(pattern):
+    now = time.time()
+    for pattern, seconds in LEFT_OVER.items():
+        for path in store.git_dir.glob(pattern):
             with suppress(OSError):
-                if path.stat().st_mtime < oldest:
+                if path.stat().st_mtime < now - seconds:
                     yield path
 
 

@@ -195,6 +195,22 @@ def test_a_lock_of_git_that_packs_refs_is_not_taken_for_a_left_over(
     assert not lock.exists()
 
 
+def test_old_left_overs_are_removed_and_young_ones_stay(store: StorePaths) -> None:
+    long_ago = time.time() - maintenance.STALE_SECONDS - 60
+    old = [store.git_dir / name for name in LEFT_OVER]
+    young = [path.with_name(path.name.replace("42", "43").replace("x1", "x3")) for path in old]
+    young = [path for path in young if path not in old]
+    for path in (*old, *young):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    for path in old:
+        os.utime(path, (long_ago, long_ago))
+    maintenance.run(store)
+    assert [path for path in old if path.exists()] == []
+    assert [path for path in young if not path.exists()] == []
+    assert len(young) == 6
+
+
 # --- what killed processes left ------------------------------------------------------------
 
 LEFT_OVER = (
