@@ -62,10 +62,17 @@ class Index:
     connection: sqlite3.Connection
 
     def put(self, branch: sessions.Branch, chunks: Iterable[Chunk]) -> None:
-        """Take in a branch as it stands, and ``chunks`` that are in its tree."""
+        """Take in a branch as it stands, and ``chunks``, which its last addition added.
+
+        All its chunks are taken in where the index does not know what was there before.
+        """
         state = branch.state
         if state is None:
             return
+        query = "SELECT tip FROM session WHERE key = ?"
+        known = self.connection.execute(query, (branch.key,)).fetchone() or ("",)
+        if known != (branch.previous_tip,):
+            chunks = state.chunks.values()
         with self.connection:
             self._put_session(branch, state)
             self.connection.executemany(

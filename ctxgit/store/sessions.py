@@ -42,6 +42,7 @@ class Branch:
     ``name`` is the last part of the ref (``2026-11-30-07d9a8cd``), ``tip`` its commit,
     empty before the first; ``state`` is ``None`` then. ``events`` are the names of the
     events that the last commit took in, ``knowledge`` the tree of main's knowledge.
+    ``previous_tip`` is where it stood before the last addition, empty when just loaded.
     """
 
     key: str
@@ -50,6 +51,7 @@ class Branch:
     state: State | None = None
     events: frozenset[str] = field(default_factory=frozenset)
     knowledge: str = ""
+    previous_tip: str = ""
 
     @property
     def ref(self) -> str:
@@ -110,7 +112,13 @@ def add(
         out = git.run(*FAST_IMPORT, stdin=stream(branch.ref, branch.tip or None, planned))
         made = out.decode().split()
         _tag(git, {tag: oid for c, oid in zip(planned, made, strict=True) for tag in c.tags})
-    added = replace(branch, tip=made[-1], state=steps[-1].after, events=frozenset(events))
+    added = replace(
+        branch,
+        tip=made[-1],
+        previous_tip=branch.tip,
+        state=steps[-1].after,
+        events=frozenset(events),
+    )
     _write_cache(store, added)
     return added, len(planned)
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import sqlite3
 import stat
 from typing import TYPE_CHECKING
 
@@ -124,6 +123,8 @@ def test_a_prefix_is_no_pattern_and_a_dozen_is_enough(store: StorePaths) -> None
 
 
 def damaged(path: Path, how: str) -> None:
+    import sqlite3  # noqa: PLC0415 - as in the program
+
     if how == "missing":
         path.unlink()
     elif how == "empty":
@@ -150,6 +151,31 @@ def test_it_is_made_again_from_the_branches(store: StorePaths, repo: Git, how: s
 def test_a_failing_block_is_heard_as_it_is(store: StorePaths) -> None:
     with pytest.raises(ValueError, match="oops"), index.opened(store):
         raise ValueError("oops")
+
+
+def test_a_sync_after_one_whose_index_failed_takes_in_what_that_one_added(
+    store: StorePaths, repo: Git
+) -> None:
+    told = story("s1")
+    put(store, record(store, told))
+    record(store, told.result("missed"), since=len(told.events) - 1)
+    branch = record(store, told.result("new"), since=len(told.events) - 1)
+    put(store, branch, since=3)
+    names(store, repo)
+    assert [places(store, call) != [] for call in ("missed", "new")] == [True, True]
+
+
+def test_a_sync_after_a_deletion_takes_in_what_was_there_before(
+    store: StorePaths, repo: Git
+) -> None:
+    told = story("s1")
+    put(store, record(store, told))
+    store.index.unlink()
+    branch = record(store, told.result("new"), since=len(told.events) - 1)
+    put(store, branch, since=2)
+    assert names(store, repo) == ["s1"]
+    assert places(store, "r-s1") == [("s1", "turns/00/0001/00/r-s1")]
+    assert places(store, "new") == [("s1", "turns/00/0001/00/new")]
 
 
 def test_it_is_private(store: StorePaths) -> None:

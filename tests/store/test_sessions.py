@@ -61,10 +61,16 @@ def test_the_tree_holds_the_whole_state(store: StorePaths, repo: Git) -> None:
 
 
 def test_a_branch_is_loaded_as_it_was_added_with_and_without_its_copy(store: StorePaths) -> None:
-    branch = record(store, busy())
-    assert replace(loaded(store, branch.key), knowledge="") == branch
+    branch = replace(record(store, busy()), previous_tip="")
+    assert loaded(store, branch.key) == branch
     forget(store, branch.key)
-    assert replace(loaded(store, branch.key), knowledge="") == branch
+    assert loaded(store, branch.key) == branch
+
+
+def test_an_added_to_branch_tells_where_it_stood_before(store: StorePaths) -> None:
+    first = record(store, Story().prompt())
+    second = record(store, Story().prompt().stop(), since=1)
+    assert (first.previous_tip, second.previous_tip) == ("", first.tip)
 
 
 def test_a_new_session_has_a_name_and_nothing_else(store: StorePaths) -> None:
@@ -296,7 +302,7 @@ def test_the_last_commit_tells_which_events_it_took(store: StorePaths) -> None:
 def test_a_damaged_copy_is_made_again(store: StorePaths, damage: bytes) -> None:
     branch = record(store, busy())
     (store.session_dir(branch.key) / "state.json").write_bytes(damage)
-    assert replace(loaded(store, branch.key), knowledge="") == branch
+    assert loaded(store, branch.key) == branch
 
 
 def test_a_copy_with_wrong_rows_is_made_again(store: StorePaths) -> None:
