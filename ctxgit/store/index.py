@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from ctxgit.errors import StoreError
 from ctxgit.model import Chunk, State
 from ctxgit.paths import StorePaths
 from ctxgit.records import dataclass
@@ -148,19 +149,51 @@ class Index:
 
 @contextmanager
 def opened(store: StorePaths) -> Iterator[Index]:
-    """Open the index, making it anew when it is missing, damaged or of another version."""
+    """Open the index, making it anew when it is missing, damaged or of another version.
+
+    Raises StoreError when it cannot be used, also for what fails in the block; an index that
+    turns out to be damaged only there is removed.
+    """
     import sqlite3
 
     try:
-        connection = _connect(store)
-    except sqlite3.DatabaseError:
-        for suffix in ("", "-wal", "-shm", "-journal"):
-            store.index.with_name(store.index.name + suffix).unlink(missing_ok=True)
-        connection = _connect(store)
+        connection = _connected(store)
+        try:
+            yield Index(connection)
+        finally:
+            connection.close()
+    except sqlite3.Error as error:
+        if not _is_damage(error):
+            raise StoreError(f"the index {store.index} cannot be used: {error}") from error
+        _remove(store)
+        raise StoreError(
+            f"the index {store.index} was damaged", hint="it is made again: try once more"
+        ) from error
+
+
+def _connected(store: StorePaths) -> sqlite3.Connection:
+    import sqlite3
+
     try:
-        yield Index(connection)
-    finally:
-        connection.close()
+        return _connect(store)
+    except sqlite3.Error as error:
+        if not _is_damage(error):
+            raise
+        _remove(store)
+        return _connect(store)
+
+
+def _is_damage(error: sqlite3.Error) -> bool:
+    """Whether the file is no sound database, rather than in use or out of reach."""
+    import sqlite3
+
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
+
+def _remove(store: StorePaths) -> None:
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        store.index.with_name(store.index.name + suffix).unlink(missing_ok=True)
 
 
 def _connect(store: StorePaths) -> sqlite3.Connection:

@@ -123,7 +123,7 @@ def test_a_prefix_is_no_pattern_and_a_dozen_is_enough(store: StorePaths) -> None
 
 
 def damaged(path: Path, how: str) -> None:
-    import sqlite3  # noqa: PLC0415 - as in the program
+    import sqlite3
 
     if how == "missing":
         path.unlink()
@@ -148,9 +148,40 @@ def test_it_is_made_again_from_the_branches(store: StorePaths, repo: Git, how: s
     assert places(store, "r-s1") == [("s1", "turns/00/0001/00/r-s1")]
 
 
+def test_damage_behind_the_first_page_is_told_and_mended(store: StorePaths, repo: Git) -> None:
+    for number in range(60):
+        put(store, record(store, story(f"s{number}")))
+    data = bytearray(store.index.read_bytes())
+    assert len(data) > 3 * 4_096
+    data[4_096:] = b"\xa5" * (len(data) - 4_096)
+    store.index.write_bytes(data)
+    with pytest.raises(StoreError, match=r"the index .*index\.sqlite was damaged"):
+        names(store, repo)
+    assert len(names(store, repo)) == 60
+
+
 def test_a_failing_block_is_heard_as_it_is(store: StorePaths) -> None:
     with pytest.raises(ValueError, match="oops"), index.opened(store):
         raise ValueError("oops")
+
+
+def test_an_index_that_cannot_be_opened_is_told(store: StorePaths, repo: Git) -> None:
+    store.index.mkdir()
+    with pytest.raises(StoreError, match=r"index\.sqlite"):
+        names(store, repo)
+
+
+def test_an_index_that_is_in_use_is_not_thrown_away(
+    store: StorePaths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index, "BUSY_SECONDS", 0)
+    branch = record(store, story("s1"))
+    with index.opened(store) as opened:
+        opened.connection.execute("BEGIN IMMEDIATE")
+        inode = store.index.stat().st_ino
+        with pytest.raises(StoreError, match="locked"):
+            put(store, branch)
+        assert store.index.stat().st_ino == inode
 
 
 def test_a_sync_after_one_whose_index_failed_takes_in_what_that_one_added(
