@@ -102,18 +102,29 @@ class Index:
             ),
         )
 
-    def refresh(self, git: Git) -> None:
-        """Bring the index up to the branches, whatever moved them."""
+    def refresh(self, git: Git) -> dict[str, StoreError]:
+        """Bring the index up to the branches, whatever moved them.
+
+        Returns why branches could not be read, by name: they are listed as they were known
+        last, and the others are not hidden by them.
+        """
         known = dict(self.connection.execute("SELECT name, tip FROM session"))
         refs = git.refs(layout.SESSIONS)
         there = {ref.removeprefix(layout.SESSIONS): oid for ref, oid in refs.items()}
         for name in known.keys() - there.keys():
             self._forget(name)
+        unread: dict[str, StoreError] = {}
         for name, oid in there.items():
-            if known.get(name) != oid:
+            if known.get(name) == oid:
+                continue
+            try:
                 state = sessions.read_state(git, oid)
+            except StoreError as error:
+                unread[name] = error
+            else:
                 branch = sessions.Branch(key=state.session.id, name=name, tip=oid, state=state)
                 self.put(branch, state.chunks.values())
+        return unread
 
     def _forget(self, name: str) -> None:
         with self.connection:

@@ -249,6 +249,28 @@ def test_a_branch_renamed_by_hand_is_listed_by_its_new_name(store: StorePaths, r
     assert places(store, "r-s1") != []
 
 
+def test_a_branch_that_was_damaged_keeps_its_last_good_entry(store: StorePaths, repo: Git) -> None:
+    branch = record(store, story("s1"))
+    names(store, repo)
+    damage = Commit(at=START, message="x", files={"session.toml": b"]"}, trees={})
+    repo.run(*FAST_IMPORT, stdin=stream(branch.ref, branch.tip, [damage]))
+    assert names(store, repo) == ["s1"]
+    assert places(store, "r-s1") != []
+
+
+def test_one_damaged_branch_does_not_hide_the_others(store: StorePaths, repo: Git) -> None:
+    branches = [record(store, story(key)) for key in ("s1", "s2", "s3")]
+    for branch, data in zip(branches, (b"]", b"format = 99\n"), strict=False):
+        damage = Commit(at=START, message="x", files={"session.toml": data}, trees={})
+        repo.run(*FAST_IMPORT, stdin=stream(branch.ref, branch.tip, [damage]))
+    assert names(store, repo) == ["s3"]
+    with index.opened(store) as opened:
+        unread = opened.refresh(repo)
+    assert sorted(unread) == ["2026-01-02-s1", "2026-01-02-s2"]
+    assert "session.toml" in unread["2026-01-02-s1"].message
+    assert "format 99" in unread["2026-01-02-s2"].message
+
+
 def test_without_sessions_there_is_nothing(store: StorePaths, repo: Git) -> None:
     assert names(store, repo) == []
     with index.opened(store) as opened:
