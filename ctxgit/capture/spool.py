@@ -94,11 +94,11 @@ class Spooled:
         ever have had it. Raises OSError. Replaces no other event.
         """
         if self.has_hook_name:
-            _, former, *rest = self.name.split(".")
+            stamp, former, *rest = self.name.split(".")
         else:
             former = hashlib.sha256(os.fsencode(self.name)).hexdigest()[:DIGEST_LENGTH]
-            rest = [NONE, NONE]
-        name = ".".join([str(self.arrived_ns), session, *rest, former])
+            stamp, rest = str(self.arrived_ns), [NONE, NONE]
+        name = ".".join([stamp, session, *rest, former])
         return Spooled(_moved(self.path, self.path.with_name(name)))
 
 
