@@ -41,6 +41,7 @@ class Git:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 env=scrubbed_environment(),
+                close_fds=False,  # our locks stay open in it, see store/lock.py
             ) as process:
                 out, err = _communicate(process, stdin)
         except FileNotFoundError as error:

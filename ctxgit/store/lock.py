@@ -1,5 +1,8 @@
 """Locks between processes: the kernel frees them when their holder dies.
 
+The git that a holder runs holds them too: it may outlive a holder that was killed, and
+what it does then must not meet another's.
+
 The one module that knows ``flock``, so that another system can come.
 """
 
@@ -27,11 +30,15 @@ def locked(path: Path, *, wait: float, shared: bool = False) -> Iterator[None]:
     file stays: removing it would let two holders in.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
+        os.set_inheritable(descriptor, True)  # noqa: FBT003 - takes no names
         kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
         _acquire(descriptor, kind, path, time.monotonic() + wait)
-        yield
+        try:
+            yield
+        finally:
+            fcntl.flock(descriptor, fcntl.LOCK_UN)  # also for a child that is still there
     finally:
         os.close(descriptor)
 

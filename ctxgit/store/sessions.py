@@ -138,7 +138,9 @@ def restore_tags(store: StorePaths, branch: Branch) -> None:
             path = f"{layout.task_dir(task)}/task.toml"
             found = git.run("log", "-1", "--format=%H", '-Sstatus = "done"', branch.tip, "--", path)
             missing[tag] = found.decode().strip() or branch.tip
-    _tag(git, missing)
+    with locked(store.runtime / REFS_LOCK, wait=REFS_SECONDS, shared=True):
+        _remove_stale_locks(store, branch, list(missing))
+        _tag(git, missing)
 
 
 def _tag(git: Git, tags: dict[str, str]) -> None:
