@@ -4,12 +4,12 @@ import stat
 from typing import TYPE_CHECKING
 
 import pytest
-from support.events import ACTIVE, START, Story
-from support.recording import content, loaded, record
 
 from ctxgit.errors import StoreError
 from ctxgit.store import index
 from ctxgit.store.stream import FAST_IMPORT, Commit, stream
+from support.events import ACTIVE, START, Story
+from support.recording import content, loaded, record
 
 if TYPE_CHECKING:
     from pathlib import Path

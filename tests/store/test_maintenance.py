@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from threading import Thread
 from typing import TYPE_CHECKING
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import shutil
 import subprocess
 import sys
-from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -17,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ctxgit.actions.init import init
-from ctxgit.cli.entry import main
 from ctxgit.paths import StorePaths
 from support.git import git, repository
 from support.payloads import SESSION, payload, spooled, tool_payload
