@@ -51,6 +51,10 @@ def main() -> None:
     task = json.loads(_quiet("ctx", "task", "show", "1", "--json", cwd=project, env=environment))
     failed = next(chunk["id"] for chunk in task["data"]["chunks"] if chunk["failed"])
     run("ctx", "show", failed)
+    print(f"\nOne result held an access key ({KEY[:4]}…). What was kept of it:")
+    status = json.loads(_quiet("ctx", "status", "--json", cwd=project, env=environment))
+    branch = status["data"]["session"]["branch"]
+    run("git", "-C", ".context-store", "grep", "redacted:", branch)
     run("git", "-C", ".context-store", "log", "--oneline", "--decorate", "--all", "--graph")
     run("git", "status", "--short")
     print(f"\nThe scratch project stays in {project} for a closer look.")
