@@ -251,7 +251,7 @@ class TestRefused:
         ("content", "line", "reason"),
         [
             ('{\n  // why\n  "a": 1\n}', 2, "not JSON, expecting property name"),
-            ('{\n  "a": 1,\n}', 3, "not JSON"),
+            ('{\n  "a": 1,\n  b}', 3, "not JSON"),
             ("[]", 1, "not a JSON object"),
             ('{"a": 1}\n{}', 2, "not JSON, extra data"),
             ('{\n"enabledPlugins": [\n]}', 2, '"enabledPlugins" is no object'),
