@@ -49,10 +49,11 @@ def create(store: StorePaths, template: Path) -> bool:
     It appears whole or not at all. Raises StoreError when something else is in its place,
     GitError when git refuses, OSError when the folder cannot be written.
     """
-    if store.git_dir.exists():
+    is_taken = _is_taken(store.root)
+    if store.git_dir.exists():  # perhaps since just now
         make_runtime(store)
         return False
-    if store.root.exists() and any(store.root.iterdir()):
+    if is_taken:
         raise StoreError(
             f"{store.root} is there and is no context store",
             hint="move it away, or name another place with --store",
@@ -60,9 +61,10 @@ def create(store: StorePaths, template: Path) -> bool:
     import shutil  # noqa: PLC0415 - every sync imports this module, few make a store
 
     making = store.root.with_name(f"{store.root.name}.making-{os.getpid()}")
+    shutil.rmtree(making, ignore_errors=True)  # of a killed process that had our id
     try:
         _build(StorePaths(making), template)
-        with suppress(FileNotFoundError):
+        with suppress(OSError):  # it is not there, or another process was quicker
             store.root.rmdir()
         try:
             making.rename(store.root)
@@ -73,6 +75,15 @@ def create(store: StorePaths, template: Path) -> bool:
     finally:
         shutil.rmtree(making, ignore_errors=True)
     return True
+
+
+def _is_taken(root: Path) -> bool:
+    try:
+        return any(root.iterdir())
+    except FileNotFoundError:
+        return False
+    except NotADirectoryError:
+        return True
 
 
 def check(store: StorePaths) -> None:

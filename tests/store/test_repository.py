@@ -141,6 +141,40 @@ def test_a_folder_with_other_things_is_left_alone(new: StorePaths) -> None:
     assert leftovers(new) == []
 
 
+def test_of_many_who_make_it_at_once_one_does(new: StorePaths) -> None:
+    new.root.parent.mkdir()
+    command = [sys.executable, "-c", CREATE, str(new.root)]
+    pipe = subprocess.PIPE
+    makers = [
+        subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=ROOT) for _ in range(5)
+    ]
+    for maker in makers:
+        assert maker.stdin is not None
+        maker.stdin.write("go\n")
+        maker.stdin.flush()
+    answers = [maker.communicate()[0] for maker in makers]
+    assert sorted(answers) == ["False\n"] * 4 + ["True\n"]
+    repository.check(new)
+    assert git(new.root, "log", "--format=%s") == "Make the context store"
+    assert leftovers(new) == []
+
+
+def test_what_a_killed_creation_left_is_no_obstacle(new: StorePaths) -> None:
+    left = new.root.with_name(f"{new.root.name}.making-{os.getpid()}")
+    (left / "knowledge").mkdir(parents=True)
+    assert create(new)
+    assert leftovers(new) == []
+
+
+def test_a_file_in_its_place_is_left_alone(new: StorePaths) -> None:
+    new.root.parent.mkdir()
+    new.root.write_text("mine")
+    with pytest.raises(StoreError, match="is there and is no context store"):
+        create(new)
+    assert new.root.read_text() == "mine"
+    assert leftovers(new) == []
+
+
 # --- whoever the user is -------------------------------------------------------------------
 
 
