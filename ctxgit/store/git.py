@@ -11,6 +11,9 @@ from ctxgit.errors import GitError
 from ctxgit.paths import scrubbed_environment
 from ctxgit.records import dataclass
 
+OLDEST = "2.34"
+"""The first git that rolls packs up under one index (``repack --geometric --write-midx``)."""
+
 
 @dataclass(frozen=True)
 class GitObject:
@@ -45,7 +48,7 @@ class Git:
             ) as process:
                 out, err = _communicate(process, stdin)
         except FileNotFoundError as error:
-            raise GitError("git is not on PATH", hint="install git 2.34 or newer") from error
+            raise no_git() from error
         if process.returncode != 0:
             raise _failure(args, process.returncode, err)
         return out
@@ -79,6 +82,11 @@ class Git:
         out = self.run("for-each-ref", *options, *patterns)
         pairs = (line.rsplit(" ", 1) for line in out.decode().splitlines())
         return {ref[0]: ref[1] for ref in pairs}
+
+
+def no_git() -> GitError:
+    """Return the error for a machine without git."""
+    return GitError("git is not on PATH", hint=f"install git {OLDEST} or newer")
 
 
 def _communicate(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ctxgit.documents import load_toml
 from ctxgit.errors import GitError, StoreError, StoreVersionError
 from ctxgit.paths import StorePaths, scrubbed_environment
+from ctxgit.store.git import no_git
 
 if TYPE_CHECKING:
     import git
@@ -125,14 +126,14 @@ def make_runtime(store: StorePaths) -> None:
 def _build(making: StorePaths, template: Path) -> None:
     import shutil  # noqa: PLC0415 - as above
 
-    import git
-
     shutil.copytree(template, making.root)
     for folder, _, files in os.walk(making.root):
         Path(folder).chmod(0o700)
         for name in files:
             (Path(folder) / name).chmod(0o600)
     with _our_environment(), _private_files():
+        import git
+
         try:
             repository = git.Repo.init(making.root, initial_branch=MAIN)
             with repository.config_writer() as config:
@@ -142,7 +143,7 @@ def _build(making: StorePaths, template: Path) -> None:
             repository.git.add("--all")
             repository.git.commit("--quiet", "-m", "Make the context store")
         except git.GitCommandNotFound as error:
-            raise GitError("git is not on PATH", hint="install git 2.34 or newer") from error
+            raise no_git() from error
         except git.GitCommandError as error:
             raise GitError(f"git could not make the store: {error.stderr.strip()}") from error
         repository.close()
@@ -151,11 +152,14 @@ def _build(making: StorePaths, template: Path) -> None:
 
 @contextmanager
 def _repository(store: StorePaths) -> Iterator[git.Repo]:
-    import git
+    with _our_environment():
+        import git
 
-    with _our_environment(), git.Repo(store.root) as repository:
         try:
-            yield repository
+            with git.Repo(store.root) as repository:
+                yield repository
+        except git.GitCommandNotFound as error:
+            raise no_git() from error
         except git.GitCommandError as error:
             raise GitError(f"git failed in {store.root}: {error.stderr.strip()}") from error
 
@@ -165,11 +169,14 @@ def _our_environment() -> Iterator[None]:
     """Give GitPython, which takes the process's environment, the scrubbed one.
 
     With defaults of our own for a new repository, whatever the user's configuration says.
+    GitPython has to be imported in here: it runs git then, and raises ImportError unless kept
+    quiet.
     """
     inherited = dict(os.environ)
+    ours = {**scrubbed_environment(), **OUR_DEFAULTS, "GIT_PYTHON_REFRESH": "quiet"}
     try:
         os.environ.clear()
-        os.environ.update(scrubbed_environment(), **OUR_DEFAULTS)
+        os.environ.update(ours)
         yield
     finally:
         os.environ.clear()

@@ -214,6 +214,43 @@ def test_an_inherited_repository_does_not_mislead(
     ]
 
 
+def test_without_git_a_new_process_says_so_too(new: StorePaths, tmp_path: Path) -> None:
+    """GitPython looks for git as soon as it is imported."""
+    new.root.parent.mkdir()
+    command = [sys.executable, "-c", CREATE, str(new.root)]
+    environment = {**os.environ, "PATH": str(tmp_path)}
+    done = subprocess.run(
+        command, input=b"go\n", capture_output=True, check=False, cwd=ROOT, env=environment
+    )
+    assert done.stderr.splitlines()[-1] == b"ctxgit.errors.GitError: git is not on PATH"
+    assert leftovers(new) == []
+
+
+def test_without_git_there_is_an_error_that_says_so(
+    new: StorePaths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(GitError, match="git is not on PATH"):
+        Git(new.git_dir).run("version")
+    with pytest.raises(GitError, match="git is not on PATH"):
+        create(new)
+    assert leftovers(new) == []
+    assert not new.root.exists()
+
+
+def test_git_is_the_one_on_the_users_path(
+    new: StorePaths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    real = shutil.which("git")
+    (folder / "git").write_text(f'#!/bin/sh\necho "$1" >> {tmp_path}/calls\nexec {real} "$@"\n')
+    (folder / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    create(new)
+    assert {"init", "add", "commit"} <= set((tmp_path / "calls").read_text().split())
+
+
 # --- check ---------------------------------------------------------------------------------
 
 
