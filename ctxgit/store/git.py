@@ -111,6 +111,12 @@ def _communicate(
 
 def _failure(args: Sequence[str], code: int, err: bytes) -> GitError:
     verb = args[2] if args[0] == "-c" else args[0]
-    lines = err.decode("utf-8", "replace").strip().splitlines()
-    said = next((line for line in lines if line.startswith(("fatal:", "error:"))), "")
-    return GitError(f"git {verb} failed: {said or (lines[-1] if lines else f'exit code {code}')}")
+    said = last_word(err.decode("utf-8", "replace")) or f"exit code {code}"
+    return GitError(f"git {verb} failed: {said}")
+
+
+def last_word(text: str) -> str:
+    """Return the line of git's messages that says why it failed, empty if there is none."""
+    lines = text.strip().splitlines()
+    fatal = (line for line in lines if line.startswith(("fatal:", "error:")))
+    return next(fatal, lines[-1] if lines else "")

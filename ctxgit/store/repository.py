@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ctxgit.documents import load_toml
 from ctxgit.errors import GitError, StoreError, StoreVersionError
 from ctxgit.paths import StorePaths, scrubbed_environment
-from ctxgit.store.git import no_git
+from ctxgit.store.git import last_word, no_git
 
 if TYPE_CHECKING:
     import git
@@ -27,6 +27,9 @@ SETTINGS = {
     "core.sharedRepository": "0600",
     "core.logAllRefUpdates": "true",
     "core.autocrlf": "false",
+    "core.excludesFile": os.devnull,  # nor what is ignored or filtered in those
+    "core.attributesFile": os.devnull,
+    "core.fsmonitor": "false",
     "core.fsync": "all",
     "gc.auto": "0",  # never a surprise in a hook: see store/maintenance.py
     "gc.reflogExpire": "never",
@@ -145,7 +148,7 @@ def _build(making: StorePaths, template: Path) -> None:
         except git.GitCommandNotFound as error:
             raise no_git() from error
         except git.GitCommandError as error:
-            raise GitError(f"git could not make the store: {error.stderr.strip()}") from error
+            raise GitError(f"git could not make the store: {_said(error)}") from error
         repository.close()
         make_runtime(making)
 
@@ -161,7 +164,13 @@ def _repository(store: StorePaths) -> Iterator[git.Repo]:
         except git.GitCommandNotFound as error:
             raise no_git() from error
         except git.GitCommandError as error:
-            raise GitError(f"git failed in {store.root}: {error.stderr.strip()}") from error
+            raise GitError(f"git failed in {store.root}: {_said(error)}") from error
+
+
+def _said(error: git.GitCommandError) -> str:
+    """Return what git said, in one line; GitPython puts it between quotes."""
+    text = str(error.stderr or error.stdout).strip().removesuffix("'")
+    return last_word(text.partition("'")[2] or text) or f"exit code {error.status}"
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import pytest
 import ctxgit
 from ctxgit import resources
 from ctxgit.errors import GitError, StoreError, StoreVersionError
+from ctxgit.look.log import read_log
 from ctxgit.paths import StorePaths
 from ctxgit.store import repository
 from support.events import Story
@@ -139,6 +140,85 @@ def test_a_folder_with_other_things_is_left_alone(new: StorePaths) -> None:
         create(new)
     assert [path.name for path in new.root.iterdir()] == ["mine.txt"]
     assert leftovers(new) == []
+
+
+def test_what_the_user_has_set_up_for_git_stays_out(
+    new: StorePaths, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    traces = tmp_path / "traces"
+    traces.mkdir()
+    hooks = tmp_path / "hooks"
+    template = tmp_path / "template"
+    for folder in (hooks, template / "hooks"):
+        folder.mkdir(parents=True)
+        for name in ("pre-commit", "post-commit", "commit-msg", "reference-transaction"):
+            (folder / name).write_text(f"#!/bin/sh\ntouch {traces}/{name}\nexit 1\n")
+            (folder / name).chmod(0o755)
+    ignore = tmp_path / "ignore"
+    ignore.write_text("*.toml\n*.md\n.git*\n")
+    attributes = tmp_path / "attributes"
+    attributes.write_text("* filter=shout text eol=crlf\n")
+    (home / ".gitconfig").write_text(
+        f"""
+        [user]
+            name = Somebody
+            email = somebody@example.com
+            signingKey = 0123456789
+        [commit]
+            gpgSign = true
+            template = /nowhere
+        [gpg]
+            program = /nowhere/gpg
+        [init]
+            defaultBranch = trunk
+            templateDir = {template}
+        [core]
+            hooksPath = {hooks}
+            excludesFile = {ignore}
+            attributesFile = {attributes}
+            autocrlf = true
+            fsmonitor = touch {traces}/fsmonitor
+            quotePath = true
+        [filter "shout"]
+            clean = touch {traces}/clean && tr a-z A-Z
+            required = true
+        [color]
+            ui = always
+        [log]
+            showSignature = true
+            decorate = full
+        [i18n]
+            commitEncoding = latin1
+            logOutputEncoding = latin1
+        [gc]
+            auto = 1
+        [transfer]
+            fsckObjects = true
+        """
+    )
+    monkeypatch.delenv("GIT_CONFIG_GLOBAL")
+    create(new)
+    story = Story("s").prompt("Ändern \N{ROCKET}").result().stop()
+    story_subject = "Turn 1: Ändern \N{ROCKET} (1 result, 3 tokens)"
+    branch = record(new, story)
+    (new.root / "config.toml").write_text("format = 1\n[hint]\nmax_characters = 7\n")
+    repository.commit_main(new, [new.root / "config.toml"], "Set hint.max_characters to 7")
+    assert list(traces.iterdir()) == []
+    assert loaded(new, "s").state == story.state
+    repo = Git(new.git_dir)
+    config_text = repo.run("cat-file", "blob", "main:config.toml")
+    assert config_text == b"format = 1\n[hint]\nmax_characters = 7\n"
+    subjects = repo.run("log", "--format=%an %s", "main", branch.ref, "--").decode().splitlines()
+    assert sorted(subjects) == [
+        "ctxgit Make the context store",
+        "ctxgit Set hint.max_characters to 7",
+        f"ctxgit {story_subject}",
+    ]
+    there = {path.name for path in resources.template_dir().iterdir()}
+    names = repo.run("ls-tree", "-r", "--name-only", "main").decode().split()
+    assert set(names) == there
+    assert not (new.git_dir / "hooks").exists()
+    assert [entry.subject for entry in read_log(repo, limit=5)] == [story_subject]
 
 
 def test_of_many_who_make_it_at_once_one_does(new: StorePaths) -> None:
@@ -299,6 +379,10 @@ def test_only_the_named_files_are_committed(store: StorePaths) -> None:
     assert git(store.root, "status", "--porcelain").split("\n") == ["M  README.md", "?? note.md"]
 
 
-def test_a_commit_that_git_refuses_is_told(store: StorePaths) -> None:
-    with pytest.raises(GitError, match="git failed in"):
+def test_a_commit_that_git_refuses_is_told_in_one_line(store: StorePaths) -> None:
+    (store.git_dir / "index.lock").touch()
+    with pytest.raises(GitError, match=r"^git failed in \S+: fatal: Unable to create [^\n]+$"):
+        repository.commit_main(store, [store.root / "config.toml"], "Set it")
+    (store.git_dir / "index.lock").unlink()
+    with pytest.raises(GitError, match=r"^git failed in \S+: [^\n]+$"):
         repository.commit_main(store, [store.root / "config.toml"], "Nothing has changed")
