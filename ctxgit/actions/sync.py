@@ -23,7 +23,7 @@ from ctxgit.diagnostics import log
 from ctxgit.errors import PayloadError, StoreError
 from ctxgit.files import write_atomically
 from ctxgit.fold import steps
-from ctxgit.model import Event, Observed, SessionStarted, Step, ToolFinished
+from ctxgit.model import Event, Observed, SessionStarted, ToolFinished
 from ctxgit.paths import StorePaths
 from ctxgit.records import dataclass, field, replace
 from ctxgit.redact import redact, redact_json
@@ -171,7 +171,8 @@ class _Drain:
     def _commit(self, branch: sessions.Branch, events: list[Event]) -> None:
         names = [event.id for event in events]
         try:
-            done = list(steps(branch.state, self._ordered(branch, events)))
+            known = branch.state.session.chunks if branch.state else 0
+            done = steps(branch.state, self._ordered(branch, events))
             branch, commits = sessions.add(self.store, branch, done, names)
         except (StoreError, OSError, ImportError):
             raise
@@ -179,7 +180,7 @@ class _Drain:
             self._without_the_cause(events, error)
             return
         self.branch = branch
-        self._note(branch, done)
+        self._note(branch, known)
         self.events += len(events)
         self.commits += commits
         spool.remove(Spooled(self.store.spool / name) for name in names)
@@ -228,11 +229,10 @@ class _Drain:
         seen = _observed(branch, ordered, self.store)
         return [*ordered, seen] if seen else ordered
 
-    def _note(self, branch: sessions.Branch, done: Sequence[Step]) -> None:
+    def _note(self, branch: sessions.Branch, known: int) -> None:
         """Bring up to date what is derived from the commit; it can be made again."""
-        before = done[0].before.session.chunks if done[0].before else 0
-        state = done[-1].after
-        added = [chunk for chunk in state.chunks.values() if chunk.number > before]
+        chunks = branch.state.chunks.values() if branch.state else ()
+        added = [chunk for chunk in chunks if chunk.number > known]
         self.chunks += len(added)
         with _only_logged(self.store, branch.name), index.opened(self.store) as opened:
             opened.put(branch, added)

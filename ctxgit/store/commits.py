@@ -7,12 +7,13 @@ compacted, the session ended. What is left over at the end of a batch makes one 
 from __future__ import annotations
 
 import os.path
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ctxgit.model import (
     Chunk,
     Compacted,
     CompactionAnnounced,
+    Event,
     PromptKind,
     PromptSubmitted,
     SessionEnded,
@@ -24,7 +25,7 @@ from ctxgit.model import (
     TaskStatus,
     TurnStopped,
 )
-from ctxgit.records import dataclass
+from ctxgit.records import dataclass, field, replace
 from ctxgit.store import layout
 from ctxgit.store.stream import Commit
 from ctxgit.text import one_line
@@ -41,27 +42,30 @@ CLOSING = {
 
 
 def plan(
-    steps: Sequence[Step], *, session_name: str, events: Sequence[str], trees: dict[str, str]
+    steps: Iterable[Step], *, session_name: str, events: Sequence[str], trees: dict[str, str]
 ) -> list[Commit]:
     """Return the commits for ``steps``, oldest first.
 
     ``session_name`` is the last part of the branch's name; ``events`` are the names under
-    which the batch was captured, ``trees`` goes into every commit as it is.
+    which the batch was captured, ``trees`` goes into every commit as it is. Steps are taken
+    one by one, and none is kept: the states of a large batch would fill the memory.
     """
-    groups = list(_groups(steps))
-    return [
-        _commit(_Group(group), session_name, events if group is groups[-1] else (), trees)
-        for group in groups
-    ]
+    planned = [_commit(group, session_name, trees) for group in _groups(steps)]
+    if planned and events:
+        names = "".join(f"{event}\n" for event in events).encode()
+        last = planned[-1]
+        planned[-1] = replace(last, files={**last.files, layout.EVENTS_FILE: names})
+    return planned
 
 
-def _groups(steps: Sequence[Step]) -> Iterator[list[Step]]:
-    group: list[Step] = []
+def _groups(steps: Iterable[Step]) -> Iterator[_Group]:
+    group: _Group | None = None
     for step in steps:
-        group.append(step)
+        group = group or _Group(step.before, step)
+        group.take(step)
         if type(step.event) in CLOSING or _is_boundary(step) or _finished(step):
             yield group
-            group = []
+            group = None
     if group:
         yield group
 
@@ -84,15 +88,20 @@ def _finished(step: Step) -> list[Task]:
     ]
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Group:
-    """The steps of one commit, and what they amount to."""
+    """What the steps of one commit amount to: their events and files, not their states."""
 
-    steps: Sequence[Step]
+    before: State | None
+    last: Step
+    events: list[Event] = field(default_factory=list)
+    files: dict[str, bytes | None] = field(default_factory=dict)
 
-    @property
-    def last(self) -> Step:
-        return self.steps[-1]
+    def take(self, step: Step) -> None:
+        """Add a step."""
+        self.last = step
+        self.events.append(step.event)
+        self.files.update(layout.files(step))
 
     @property
     def after(self) -> State:
@@ -104,8 +113,7 @@ class _Group:
 
     @property
     def chunks(self) -> list[Chunk]:
-        before = self.steps[0].before
-        known = before.session.chunks if before else 0
+        known = self.before.session.chunks if self.before else 0
         return [chunk for chunk in self.after.chunks.values() if chunk.number > known]
 
     @property
@@ -120,19 +128,11 @@ class _Group:
         return [self.after.tasks[number].label for number in sorted(numbers)]
 
 
-def _commit(
-    group: _Group, session_name: str, events: Sequence[str], trees: dict[str, str]
-) -> Commit:
-    files: dict[str, bytes | None] = {}
-    for step in group.steps:
-        files.update(layout.files(step))
-    files[layout.SESSION_FILE] = layout.session_file(group.after)
-    if events:
-        files[layout.EVENTS_FILE] = "".join(f"{event}\n" for event in events).encode()
+def _commit(group: _Group, session_name: str, trees: dict[str, str]) -> Commit:
     return Commit(
         at=group.after.session.updated_at,
         message=_message(group),
-        files=files,
+        files={**group.files, layout.SESSION_FILE: layout.session_file(group.after)},
         trees=trees,
         tags=tuple(layout.task_tag(session_name, task) for task in group.finished),
     )
@@ -185,7 +185,7 @@ def _ending(group: _Group) -> str:
 
 
 def _task_news(group: _Group) -> str:
-    before = group.steps[0].before.tasks if group.steps[0].before else {}
+    before = group.before.tasks if group.before else {}
     changed = [task for task in group.after.tasks.values() if before.get(task.number) is not task]
     if not changed:
         return ""
@@ -194,8 +194,8 @@ def _task_news(group: _Group) -> str:
 
 
 def _other_news(group: _Group) -> str:
-    for step in reversed(group.steps):
-        match step.event:
+    for event in reversed(group.events):
+        match event:
             case CompactionAnnounced(trigger=trigger):
                 return f"Hear that a compaction is coming ({trigger or 'manual'})"
             case SubagentStopped(agent_type=kind) if kind:

@@ -8,7 +8,7 @@ It can be deleted at any time.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from itertools import chain, count
@@ -96,17 +96,26 @@ def _at(git: Git, key: str, name: str, cached: Table) -> Branch:
 
 
 def add(
-    store: StorePaths, branch: Branch, steps: Sequence[Step], events: Sequence[str]
+    store: StorePaths, branch: Branch, steps: Iterable[Step], events: Sequence[str]
 ) -> tuple[Branch, int]:
     """Commit ``steps`` to ``branch``; return it as it is then, and the count of commits.
 
+    A large batch is best given as the iterator that it comes from (:func:`commits.plan`).
     All in one ``git fast-import``: either every commit is there or none is; then the tags,
     which ``restore_tags`` makes up for after a kill in between. The caller holds the
     session's lock. Raises GitError, StoreLockedError; nothing has changed then.
     """
     git = Git(store.git_dir)
     trees = {layout.KNOWLEDGE: branch.knowledge} if branch.knowledge else {}
-    planned = commits.plan(steps, session_name=branch.name, events=events, trees=trees)
+    state = branch.state
+
+    def seen() -> Iterator[Step]:
+        nonlocal state
+        for step in steps:
+            state = step.after
+            yield step
+
+    planned = commits.plan(seen(), session_name=branch.name, events=events, trees=trees)
     with locked(store.runtime / REFS_LOCK, wait=REFS_SECONDS, shared=True):
         _remove_stale_locks(store, branch, [tag for commit in planned for tag in commit.tags])
         out = git.run(*FAST_IMPORT, stdin=stream(branch.ref, branch.tip or None, planned))
@@ -116,7 +125,7 @@ def add(
         branch,
         tip=made[-1],
         previous_tip=branch.tip,
-        state=steps[-1].after,
+        state=state,
         events=frozenset(events),
     )
     _write_cache(store, added)

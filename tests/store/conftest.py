@@ -12,6 +12,7 @@ from ctxgit import resources
 from ctxgit.paths import StorePaths
 from ctxgit.store import repository
 from ctxgit.store.git import Git
+from support.git import git
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +28,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Path]:
     def make() -> Path:
         if not root.exists():
             repository.create(StorePaths(root), resources.template_dir())
+            git(root, "config", "core.fsync", "none")  # a power cut would spoil the tests anyway
         return root
 
     return make

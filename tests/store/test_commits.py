@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import tracemalloc
 from typing import TYPE_CHECKING
 
 import pytest
 
+from ctxgit.fold import steps
 from ctxgit.store import commits, layout
 from ctxgit.store.commits import LISTED_CHUNKS, SUBJECT_LENGTH
 from ctxgit.store.stream import Commit
@@ -109,6 +111,21 @@ def test_the_last_commit_says_which_events_it_holds() -> None:
 def test_a_commit_has_the_time_of_what_it_holds() -> None:
     story = Story().prompt().stop(at=50).prompt(at=60)
     assert [commit.at for commit in plan(story)] == [story.events[1].at, story.events[2].at]
+
+
+def test_the_states_between_the_commits_are_not_kept() -> None:
+    """Each of them has a mapping of all chunks: 3,000 would take more than 100 MB."""
+    story = Story().prompt()
+    for _ in range(3_000):
+        story.result()
+    tracemalloc.start()
+    try:
+        planned = commits.plan(steps(None, story.events), session_name="s", events=[], trees={})
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert [len(commit.files) for commit in planned] == [1 + 2 + 2 * 3_000]
+    assert peak < 20_000_000
 
 
 # --- messages ------------------------------------------------------------------------------

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,9 +15,10 @@ from ctxgit.errors import GitError, StoreError, StoreVersionError
 from ctxgit.look.log import read_log
 from ctxgit.paths import StorePaths
 from ctxgit.store import repository
+from ctxgit.store.git import Git
 from support.events import Story
 from support.git import git
-from support.recording import record
+from support.recording import loaded, record
 
 ROOT = Path(ctxgit.__file__).parents[1]
 CREATE = """

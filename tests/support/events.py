@@ -30,7 +30,7 @@ from ctxgit.model import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 SESSION = "0a1b2c3d-0000-4000-8000-000000000001"
 START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -57,12 +57,12 @@ class Story:
         assert self.folded is not None, "nothing has been told yet"
         return self.folded
 
-    def steps(self, since: int = 0) -> list[Step]:
-        """Return the steps from event number ``since`` (from 0) on."""
+    def steps(self, since: int = 0) -> Iterator[Step]:
+        """Yield the steps from event number ``since`` (from 0) on."""
         before = None
-        for step in steps(None, self.events[:since]):
-            before = step.after
-        return list(steps(before, self.events[since:]))
+        for event in self.events[:since]:
+            before = fold(before, event)
+        yield from steps(before, self.events[since:])
 
     # --- what to tell ------------------------------------------------------------------------
 
