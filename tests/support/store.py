@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
 import subprocess
 import sys
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -15,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ctxgit.actions.init import init
+from ctxgit.cli.entry import main
 from ctxgit.paths import StorePaths
 from support.git import git, repository
 from support.payloads import SESSION, payload, spooled, tool_payload
@@ -130,6 +133,25 @@ def run_hook(
         os.read(reader, 1)
         os.close(reader)
     return Done(done.returncode, os.fsdecode(done.stdout), os.fsdecode(done.stderr))
+
+
+def ctx(*words: str, cwd: Path) -> Done:
+    """Run ``ctx`` in this process, which is faster: same words, same exit code."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    argv = sys.argv
+    sys.argv = ["ctx", *words]
+    try:
+        with chdir(cwd), redirect_stdout(out), redirect_stderr(err):
+            main()
+    except SystemExit as ended:
+        code = ended.code
+    finally:
+        sys.argv = argv
+    texts = []
+    for stream in (out, err):
+        stream.flush()
+        texts.append(stream.detach().getvalue().decode())  # type: ignore[attr-defined] # BytesIO
+    return Done(code if isinstance(code, int) else 0, *texts)
 
 
 def run_ctx(*words: str, cwd: Path, env: Mapping[str, str] | None = None, stdin: str = "") -> Done:
