@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer  # noqa: TID253 - the app is made of it; cli/entry.py imports this lazily
 
 from ctxgit.cli.output import print_json
-from ctxgit.cli.verbs import place, print_sync
+from ctxgit.cli.verbs import here, place, print_sync
 
 if TYPE_CHECKING:
     from ctxgit.actions.place import Place
@@ -79,7 +79,7 @@ def init(
     """
     from ctxgit.actions.init import init as run  # noqa: PLC0415
 
-    result = run(Path.cwd(), store=store, enable=enable)
+    result = run(here(), store=store, enable=enable)
     if as_json:
         print_json("init", result)
         return
@@ -180,11 +180,11 @@ def configure(
     """
     from ctxgit.actions import configure as action  # noqa: PLC0415
 
-    here = place(store, catch_up=False)
+    found = place(store, catch_up=False)
     if key is not None and (value is not None or unset):
-        result = action.write(here, key, None if unset else value, action.layer_named(layer))
+        result = action.write(found, key, None if unset else value, action.layer_named(layer))
     else:
-        result = action.read(here, key)
+        result = action.read(found, key)
     if as_json:
         print_json("config", result)
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import traceback
 from pathlib import Path
@@ -14,12 +15,12 @@ def report(command: str) -> str:
     """Log the exception being handled; return the line to show."""
     details = redacted(traceback.format_exc())
     where = _log_path()
+    first = redacted(f"ctx {command}, ctxgit {__version__}, Python {platform.python_version()}")
     try:
         where.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with where.open("a", encoding="utf-8") as file:
-            where.chmod(0o600)
-            file.write(f"ctx {command}, ctxgit {__version__}, Python {platform.python_version()}\n")
-            file.write(f"{details}\n")
+        descriptor = os.open(where, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        with open(descriptor, "a", encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - a descriptor
+            file.write(f"{first}\n{details}\n")
     except OSError:
         return f"error: a bug in ctxgit, please report it:\n{details}"
     return f"error: a bug in ctxgit; the details are in {where}"
@@ -36,7 +37,9 @@ def redacted(details: str) -> str:
 
 
 def _log_path() -> Path:
+    user = paths.user_config_path().parent / "crash.log"
     try:
-        return paths.StorePaths(paths.store_for(Path.cwd())).runtime / "crash.log"
+        runtime = paths.StorePaths(paths.store_for(Path.cwd())).runtime
     except (CtxError, OSError):
-        return paths.user_config_path().parent / "crash.log"
+        return user
+    return runtime / "crash.log" if runtime.is_dir() else user

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from ctxgit.documents import jsonable
+from ctxgit.text import printable
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -30,14 +31,20 @@ def print_error(error: CtxError, *, command: str, as_json: bool) -> None:
         failure = {"code": error.code, "message": error.message, "hint": error.hint}
         _print({"schema": SCHEMA, "command": command, "error": failure})
     else:
-        tell(f"error: {error.message}")
+        tell(printable(f"error: {error.message}"))
         if error.hint:
-            tell(f"hint: {error.hint}")
+            tell(printable(f"hint: {error.hint}"))
 
 
 def tell(line: str) -> None:
     """Print a line for the person, which is no result."""
     print(line, file=sys.stderr)  # noqa: T201 - this is where the program prints
+
+
+def print_raw(content: str) -> None:
+    """Print stored text byte for byte, whatever the terminal's encoding."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(content.encode())
 
 
 def _print(envelope: dict[str, object]) -> None:

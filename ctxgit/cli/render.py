@@ -16,6 +16,7 @@ from ctxgit.actions.init import InitResult
 from ctxgit.actions.log import LogResult
 from ctxgit.actions.status import ChunkRow, SessionStatus, StatusResult, TaskRow
 from ctxgit.actions.task import TaskDetail
+from ctxgit.cli.output import print_raw
 from ctxgit.look.log import LogEntry
 from ctxgit.look.show import ShownChunk, ShownCommit
 from ctxgit.text import printable
@@ -25,11 +26,25 @@ STATUS_STYLES = {"active": "bold yellow", "done": "green", "abandoned": "dim", "
 MINUTE, HOUR, DAY = 60, 3600, 86400
 
 
+class _Console(Console):
+    """A console that leaves it to the entry what a reader's going means."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def _console() -> Console:
-    """Return the console; where nobody looks, lines are never broken."""
+    """Return the console; where nobody looks, lines are never broken.
+
+    Square brackets and colons mean nothing: what is printed comes from elsewhere.
+    """
     is_terminal = sys.stdout.isatty()
-    return Console(
-        highlight=False, soft_wrap=not is_terminal, width=None if is_terminal else 10_000
+    return _Console(
+        highlight=False,
+        markup=False,
+        emoji=False,
+        soft_wrap=not is_terminal,
+        width=None if is_terminal else 10_000,
     )
 
 
@@ -151,7 +166,7 @@ def show(result: ShownChunk | ShownCommit | TaskDetail, *, raw: bool) -> None:
 
 def _show_chunk(chunk: ShownChunk, *, raw: bool) -> None:
     if raw:
-        sys.stdout.write(chunk.content)
+        print_raw(chunk.content)
         return
     console = _console()
     console.print(Text.assemble(("chunk ", "yellow"), (chunk.id, "yellow")))
@@ -180,7 +195,7 @@ def _show_chunk(chunk: ShownChunk, *, raw: bool) -> None:
 
 def _show_commit(commit: ShownCommit, *, raw: bool) -> None:
     if raw:
-        sys.stdout.write(f"{commit.message}\n")
+        print_raw(f"{commit.message}\n")
         return
     console = _console()
     entry = commit.entry

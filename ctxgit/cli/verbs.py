@@ -8,7 +8,7 @@ from ctxgit.actions.place import Place, find_place
 from ctxgit.actions.sync import SyncResult
 from ctxgit.capture import spool
 from ctxgit.cli.output import print_json, tell
-from ctxgit.errors import StoreError
+from ctxgit.errors import NotInProjectError, StoreError
 
 CATCH_UP_SECONDS = 2.0
 
@@ -19,7 +19,7 @@ def place(store: Path | None, session: str | None = None, *, catch_up: bool = Tr
     A store that cannot be written now is read as it is, and that is said on stderr. Raises
     NotInProjectError, StoreError.
     """
-    found = find_place(Path.cwd(), store=store, session=session)
+    found = find_place(here(), store=store, session=session)
     if catch_up and spool.pending(found.store):
         from ctxgit.actions.sync import sync  # noqa: PLC0415 - only when there is something
 
@@ -28,6 +28,14 @@ def place(store: Path | None, session: str | None = None, *, catch_up: bool = Tr
         except StoreError as error:
             tell(f"warning: waiting events are not shown: {error.message}")
     return found
+
+
+def here() -> Path:
+    """Return the current folder. Raises NotInProjectError when it is gone."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        raise NotInProjectError("the current directory is gone", hint="cd to another") from None
 
 
 def sync_plainly(*, as_json: bool) -> None:
