@@ -6,9 +6,10 @@ import os
 from pathlib import Path
 
 from ctxgit import config, gitdir, paths
-from ctxgit.errors import NotFoundError, NotInProjectError
+from ctxgit.claude.payload import session_key
+from ctxgit.errors import NotFoundError, NotInProjectError, StoreError
 from ctxgit.records import dataclass
-from ctxgit.store import index, repository, sessions
+from ctxgit.store import index, layout, repository, sessions
 from ctxgit.store.git import Git
 
 
@@ -61,17 +62,30 @@ def find_session(place: Place, opened: index.Index) -> index.SessionEntry:
 
     By ``--session`` (an id, a branch's name, or the beginning of either that only one has),
     else ``CLAUDE_CODE_SESSION_ID``, else the last updated of this work tree, else of the
-    store. Raises NotFoundError.
+    store. Raises NotFoundError, StoreError where none can be read.
     """
     if place.session:
         return _named(place.session, opened)
-    current = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
-    if current and (entries := opened.sessions(prefix=current)):
-        return entries[0]
+    if current := os.environ.get("CLAUDE_CODE_SESSION_ID"):
+        return _running(current, opened)
     entries = opened.sessions(work_tree=place.work_tree) or opened.sessions()
+    if entries:
+        return entries[0]
+    if Git(place.store.git_dir).refs(layout.SESSIONS):
+        raise StoreError(
+            f"no session in {place.store.root} can be read: the store is damaged",
+            hint=f"see what is: git -C {place.store.root} fsck",
+        )
+    raise NotFoundError("no session is recorded yet", hint="work in Claude Code, then come back")
+
+
+def _running(session: str, opened: index.Index) -> index.SessionEntry:
+    """Return the session in which the command runs; it must not be taken for another."""
+    key = session_key(session)
+    entries = [entry for entry in opened.sessions(prefix=key) if entry.key == key]
     if not entries:
         raise NotFoundError(
-            "no session is recorded yet", hint="work in Claude Code, then come back"
+            f"session {session} is not recorded here yet", hint="name another with --session"
         )
     return entries[0]
 
