@@ -50,8 +50,16 @@ class Git:
         except FileNotFoundError as error:
             raise no_git() from error
         if process.returncode != 0:
-            raise _failure(args, process.returncode, err)
+            raise self._failure(args, process.returncode, err)
         return out
+
+    def _failure(self, args: Sequence[str], code: int, err: bytes) -> GitError:
+        verb = args[2] if args[0] == "-c" else args[0]
+        said = last_word(err.decode("utf-8", "replace")) or f"exit code {code}"
+        return GitError(
+            f"git {verb} failed: {said}",
+            hint=f"see whether the store is whole: git --git-dir={self.git_dir} fsck",
+        )
 
     def objects(self, names: Sequence[str]) -> list[GitObject | None]:
         """Return the objects that ``names`` name, ``None`` for those that do not exist.
@@ -107,12 +115,6 @@ def _communicate(
             process.stdin.close()
         raise
     return process.communicate()
-
-
-def _failure(args: Sequence[str], code: int, err: bytes) -> GitError:
-    verb = args[2] if args[0] == "-c" else args[0]
-    said = last_word(err.decode("utf-8", "replace")) or f"exit code {code}"
-    return GitError(f"git {verb} failed: {said}")
 
 
 def last_word(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -162,6 +163,8 @@ class Index:
 def opened(store: StorePaths) -> Iterator[Index]:
     """Open the index, making it anew when it is missing, damaged or of another version.
 
+    Where the store cannot be written it is made in memory, and empty at first.
+
     Raises StoreError when it cannot be used, also for what fails in the block; an index that
     turns out to be damaged only there is removed.
     """
@@ -210,7 +213,8 @@ def _remove(store: StorePaths) -> None:
 def _connect(store: StorePaths) -> sqlite3.Connection:
     import sqlite3
 
-    connection = sqlite3.connect(store.index, timeout=BUSY_SECONDS)
+    in_memory = not os.access(store.runtime, os.W_OK)
+    connection = sqlite3.connect(":memory:" if in_memory else store.index, timeout=BUSY_SECONDS)
     try:
         connection.execute("PRAGMA synchronous = OFF")  # what a power cut takes is made again
         (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -220,7 +224,8 @@ def _connect(store: StorePaths) -> sqlite3.Connection:
                 "BEGIN IMMEDIATE; DROP TABLE IF EXISTS session; DROP TABLE IF EXISTS chunk;"
                 f"{SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT"
             )
-            store.index.chmod(0o600)
+            if not in_memory:
+                store.index.chmod(0o600)
     except BaseException:
         connection.close()
         raise

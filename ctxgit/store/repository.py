@@ -101,7 +101,10 @@ def check(store: StorePaths) -> None:
         try:
             written = load_toml((store.root / "config.toml").read_bytes()).get("format", FORMAT)
         except ValueError as error:
-            raise StoreError(f"{store.root / 'config.toml'} is not valid: {error}") from error
+            raise StoreError(
+                f"{store.root / 'config.toml'} is not valid: {error}",
+                hint=f"mend it, or bring it back: git -C {store.root} checkout config.toml",
+            ) from error
         if not isinstance(written, int) or written > FORMAT:
             raise StoreVersionError(
                 f"{store.root} has store format {written}, this ctxgit knows {FORMAT}",
