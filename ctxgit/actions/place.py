@@ -98,9 +98,12 @@ def _named(name: str, opened: index.Index) -> index.SessionEntry:
     if entries:
         shown = ", ".join(entry.name for entry in entries[:5])
         raise NotFoundError(f"session {name} is ambiguous: {shown}", hint="give more of the id")
-    raise NotFoundError(
-        f"there is no session {name}", hint="`ctx log` shows the sessions there are"
-    )
+    import difflib  # noqa: PLC0415 - hardly ever needed
+
+    others = [known for entry in opened.sessions() for known in (entry.key, entry.name)]
+    near = difflib.get_close_matches(name, others, n=1)
+    hint = f"did you mean {near[0]}?" if near else "`ctx log` shows the sessions there are"
+    raise NotFoundError(f"there is no session {name}", hint=hint)
 
 
 def load_branch(place: Place, entry: index.SessionEntry) -> sessions.Branch:

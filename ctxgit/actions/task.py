@@ -17,6 +17,9 @@ from ctxgit.records import dataclass
 from ctxgit.store import index, layout, sessions
 from ctxgit.store.git import Git
 
+MANY_DIGITS = 10
+"""No session has tasks whose number is that long; Python refuses to read a much longer one."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class TaskResult:
@@ -108,7 +111,7 @@ def _branch(place: Place) -> tuple[sessions.Branch, State]:
 
 
 def _find(state: State, name: str) -> Task:
-    number = int(name) if name.isascii() and name.isdigit() else None
+    number = int(name) if name.isascii() and name.isdigit() and len(name) < MANY_DIGITS else None
     for task in state.tasks.values():
         if number == task.number or name in {task.label, task.subject}:
             return task
