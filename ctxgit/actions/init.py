@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from ctxgit import gitdir, paths, resources
@@ -30,12 +31,15 @@ class InitResult:
 def init(directory: Path, *, store: Path | None = None, enable: bool = False) -> InitResult:
     """Make the store of the project that ``directory`` is in, unless there is one.
 
+    It is where ``store`` or ``CTX_STORE`` says, else at the root of the main work tree.
+
     With ``enable`` the client's local settings are told to load the plugin at its next
     start. Doing it again changes nothing. Raises NotInProjectError, StoreError, GitError,
     SettingsError.
     """
     project = paths.find_project(directory)
-    place = StorePaths((store or project.root / gitdir.STORE_NAME).absolute())
+    named = store or os.environ.get("CTX_STORE")
+    place = StorePaths(Path(named or project.root / gitdir.STORE_NAME).absolute())
     try:
         created = repository.create(place, resources.template_dir())
         interpreter.record()
