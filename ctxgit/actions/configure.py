@@ -5,6 +5,7 @@ from __future__ import annotations
 from ctxgit import config
 from ctxgit.actions.place import Place, config_files, load_config
 from ctxgit.errors import UsageError
+from ctxgit.files import write_atomically
 from ctxgit.records import dataclass
 from ctxgit.store import repository
 from ctxgit.store.lock import locked
@@ -52,14 +53,28 @@ def write(place: Place, name: str, text: str | None, layer: config.Layer | None)
         raise UsageError(f"{text} is no value for {name}: {error}") from error
     path = config_files(place.store)[chosen]
     if chosen is config.Layer.SHARED:
-        with locked(place.store.runtime / "lock", wait=LOCK_SECONDS):
-            changed = config.set_value(path, chosen, name, value)
-            if changed:
-                message = f"Set {name} to {text}" if text is not None else f"Unset {name}"
-                repository.commit_main(place.store, [path], message)
+        said = f"Set {name} to {text}" if text is not None else f"Unset {name}"
+        changed = _write_shared(place, name, value, said)
     else:
         changed = config.set_value(path, chosen, name, value)
     return ConfigResult(settings=read(place, name).settings, changed=changed)
+
+
+def _write_shared(place: Place, name: str, value: config.Value | None, said: str) -> bool:
+    """Set ``name`` on main by a commit of its own; nothing is set if that fails."""
+    path = config_files(place.store)[config.Layer.SHARED]
+    with locked(place.store.runtime / "lock", wait=LOCK_SECONDS):
+        if repository.is_changed(place.store, path):
+            repository.commit_main(place.store, [path], f"Take in edits of {path.name}")
+        before = path.read_bytes() if path.exists() else b""
+        changed = config.set_value(path, config.Layer.SHARED, name, value)
+        try:
+            if changed:
+                repository.commit_main(place.store, [path], said)
+        except BaseException:
+            write_atomically(path, before)
+            raise
+    return changed
 
 
 def layer_named(name: str | None) -> config.Layer | None:

@@ -112,6 +112,13 @@ def check(store: StorePaths) -> None:
             )
 
 
+def is_changed(store: StorePaths, path: Path) -> bool:
+    """Whether ``path`` differs from what is committed on main. Raises GitError."""
+    name = str(path.relative_to(store.root))
+    with _repository(store) as repository:
+        return bool(repository.git.status("--porcelain", "--untracked-files", "--", name))
+
+
 def commit_main(store: StorePaths, paths: list[Path], message: str) -> None:
     """Commit ``paths`` on main, and nothing else that may lie changed beside them.
 
