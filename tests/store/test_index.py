@@ -149,7 +149,7 @@ def test_it_is_made_again_from_the_branches(store: StorePaths, repo: Git, how: s
 
 
 def test_damage_behind_the_first_page_is_told_and_mended(store: StorePaths, repo: Git) -> None:
-    for number in range(60):
+    for number in range(40):
         put(store, record(store, story(f"s{number}")))
     data = bytearray(store.index.read_bytes())
     assert len(data) > 3 * 4_096
@@ -157,7 +157,7 @@ def test_damage_behind_the_first_page_is_told_and_mended(store: StorePaths, repo
     store.index.write_bytes(data)
     with pytest.raises(StoreError, match=r"the index .*index\.sqlite was damaged"):
         names(store, repo)
-    assert len(names(store, repo)) == 60
+    assert len(names(store, repo)) == 40
 
 
 def test_a_failing_block_is_heard_as_it_is(store: StorePaths) -> None:

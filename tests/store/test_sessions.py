@@ -80,7 +80,7 @@ def test_a_new_session_has_a_name_and_nothing_else(store: StorePaths) -> None:
 
 
 @settings(
-    max_examples=40,
+    max_examples=25,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(EVENTS)
@@ -99,7 +99,7 @@ def test_any_state_is_read_back_from_its_tree(
 
 
 @settings(
-    max_examples=15,
+    max_examples=10,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(EVENTS)
@@ -160,9 +160,9 @@ def test_a_long_session_stays_cheap_and_its_folders_small(
         folder = path.rpartition("/")[0]
         folders[folder] = folders.get(folder, 0) + 1
     assert max(folders.values()) <= 100
-    state = sessions.read_state(repo, branch.tip)
-    assert (len(state.turns), len(state.tasks), len(state.chunks)) == (2_001, 500, 5_501)
-    assert state == long_story.state
+    headers = [path for path in listing if path.endswith(".toml")]
+    # A session, 2,000 turns and that before them, 500 tasks, 5,001 chunks and those of the tasks.
+    assert len(headers) == 1 + 2_001 + 500 + 5_001 + 500
 
 
 def test_a_text_that_was_read_ten_times_is_stored_once(store: StorePaths, repo: Git) -> None:

@@ -4,7 +4,7 @@ import subprocess
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxgit.text import (
@@ -71,12 +71,11 @@ def test_a_name_is_short_safe_and_stays_itself(text: str) -> None:
     assert slugify(name) == name
 
 
-@given(st.lists(ANY_TEXT, min_size=40, max_size=40))
+@settings(max_examples=4)
+@given(st.lists(ANY_TEXT, min_size=30, max_size=30))
 def test_git_takes_every_name_in_a_ref(texts: list[str]) -> None:
-    refs = "".join(f"refs/tags/task/s/01-{slugify(text)}\n" for text in texts)
-    command = ["git", "check-ref-format", *refs.splitlines()[:1]]
-    for ref in set(refs.splitlines()):
-        command[2] = ref
+    for ref in {f"refs/tags/task/s/01-{slugify(text)}" for text in texts}:
+        command = ["git", "check-ref-format", ref]
         assert subprocess.run(command, check=False).returncode == 0, ref
 
 
