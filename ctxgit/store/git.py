@@ -81,13 +81,9 @@ class Git:
             position += int(size) + 1
         return found
 
-    def refs(self, *patterns: str, merged: str = "") -> dict[str, str]:
-        """Return the refs that match any of ``patterns``, full name to object id.
-
-        With ``merged`` only those that this commit is or comes after.
-        """
-        options = ["--format=%(refname) %(objectname)", *([f"--merged={merged}"] if merged else [])]
-        out = self.run("for-each-ref", *options, *patterns)
+    def refs(self, *patterns: str) -> dict[str, str]:
+        """Return the refs that match any of ``patterns``, full name to object id."""
+        out = self.run("for-each-ref", "--format=%(refname) %(objectname)", *patterns)
         pairs = (line.rsplit(" ", 1) for line in out.decode().splitlines())
         return {ref[0]: ref[1] for ref in pairs}
 
