@@ -108,8 +108,10 @@ def tasks(rows: Iterable[TaskRow]) -> None:
             str(row.chunks),
             format_tokens(row.tokens),
         )
-    console = _console()
-    console.print(table if table.row_count else "No tasks.")
+    if table.row_count:
+        _print_table(table)
+    else:
+        _console().print("No tasks.")
 
 
 def task(result: TaskDetail) -> None:
@@ -128,7 +130,7 @@ def _chunks(rows: Iterable[ChunkRow]) -> None:
         table.add_row(
             row.id, printable(row.tool), format_tokens(row.tokens), Text(f"{what}{failed}")
         )
-    _console().print(table)
+    _print_table(table)
 
 
 def log(result: LogResult) -> None:
@@ -217,7 +219,7 @@ def config(result: ConfigResult) -> None:
     for row in result.settings:
         value = str(row.value).lower() if isinstance(row.value, bool) else str(row.value)
         table.add_row(row.key, value, row.layer, row.help)
-    _console().print(table)
+    _print_table(table)
 
 
 def _table(*columns: str | tuple[str, str]) -> Table:
@@ -230,6 +232,18 @@ def _table(*columns: str | tuple[str, str]) -> Table:
 
 def _count(number: int, word: str) -> str:
     return f"{number} {word}{'s' * (number != 1)}"
+
+
+def _print_table(table: Table) -> None:
+    """Print a table; where nobody looks, without the blanks that fill its last column."""
+    console = _console()
+    if sys.stdout.isatty():
+        console.print(table)
+        return
+    with console.capture() as captured:
+        console.print(table)
+    for line in captured.get().splitlines():
+        console.print(line.rstrip())
 
 
 def _plain(value: object) -> str:
