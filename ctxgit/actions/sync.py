@@ -62,7 +62,7 @@ class SyncResult:
 def sync(
     store: StorePaths, *, session: str | None = None, wait: float = LOCK_SECONDS
 ) -> SyncResult:
-    """Commit the spooled events of ``session``, or of all sessions.
+    """Commit the spooled events of ``session`` (its id, or how that begins), or of all sessions.
 
     Doing it again does nothing. Raises StoreError (locked for longer than ``wait`` seconds,
     damaged, of a newer format, full or read-only disk, no git, an event that cannot be
@@ -71,7 +71,7 @@ def sync(
     repository.check(store)
     keys = list(dict.fromkeys(event.session for event in _addressed(store)))
     if session is not None and session != spool.NONE:
-        keys = [key for key in keys if key == session]
+        keys = [key for key in keys if key.startswith(session)]
     drains: dict[str, _Drain] = {}
     faults: list[StoreError] = []
     while keys:

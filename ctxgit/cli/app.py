@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer  # noqa: TID253 - the app is made of it; cli/entry.py imports this lazily
 
@@ -21,6 +21,8 @@ PLAIN: dict[str, object] = {
     "pretty_exceptions_enable": False,
     "context_settings": {"help_option_names": ["-h", "--help"]},
 }
+# typer does not export the class of all that is wrong with a command line.
+WrongUse = cast("type[Exception]", typer.BadParameter.__base__)
 app = typer.Typer(name="ctx", **PLAIN)  # type: ignore[arg-type] # options shared by two apps
 task_app = typer.Typer(help="Say what work is for.", **PLAIN)  # type: ignore[arg-type] # same
 app.add_typer(task_app, name="task")

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-import typer  # noqa: TID253 - cli/entry.py imports this lazily
-
-from ctxgit.cli.app import app
+from ctxgit.cli.app import WrongUse, app
 from ctxgit.cli.output import tell
 from ctxgit.errors import UsageError
 
 if TYPE_CHECKING:
     from typing import Any
-
-# typer does not export the class of all that is wrong with a command line.
-_WrongUse = cast("type[Exception]", typer.BadParameter.__base__)
 
 
 def run() -> int:
@@ -28,12 +23,12 @@ def run() -> int:
     name = "ctx" if called == "__main__.py" else called
     try:
         code = app(prog_name=name, standalone_mode=False)
-    except _WrongUse as error:
+    except WrongUse as error:
         return _refuse(error)
     return code if isinstance(code, int) else 0
 
 
-def _refuse(error: Any) -> int:  # noqa: ANN401 - see _WrongUse
+def _refuse(error: Any) -> int:  # noqa: ANN401 - see WrongUse
     text = str(error.format_message())
     if "\n" in text:  # no words at all: the help stands for the refusal
         tell(text)

@@ -211,6 +211,15 @@ def test_a_session_can_be_named(store: StorePaths, project: Path) -> None:
         assert data(done)["session"]["id"] == expected
 
 
+def test_a_sync_can_be_of_one_session(store: StorePaths, project: Path) -> None:
+    put_session(store, 1, session="session-two")
+    put_session(store, 1, session="other")
+    rows = data(ctx("sync", "--session", "session-t", "--json", cwd=project))["sessions"]
+    assert [row["key"] for row in rows] == ["session-two"]
+    assert ctx("sync", "--session", "nobody", cwd=project).out == "Nothing to do.\n"
+    assert len(branches(store)) == 2
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
