@@ -30,7 +30,7 @@ def run() -> int:
 
 def _refuse(error: Any) -> int:  # noqa: ANN401 - see WrongUse
     text = str(error.format_message())
-    if "\n" in text:  # no words at all: the help stands for the refusal
+    if type(error).__name__ == "NoArgsIsHelpError":  # the help stands for the refusal
         tell(text)
         return int(error.exit_code)
     where = error.ctx.command_path if error.ctx else "ctx"
