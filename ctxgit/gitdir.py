@@ -92,7 +92,8 @@ def find_store(directory: str) -> str | None:
 
     1. Resolve symlinks, then look at ``directory`` and each folder above it in turn.
     2. A folder named ``.context-store`` is a store, not a place in a project: go on above.
-    3. ``<folder>/.context-store`` is the answer if it is a store: has a folder ``.git/ctx``.
+    3. ``<folder>/.context-store`` is the answer if it is a store: has a folder ``.git/ctx``
+       that belongs to who asks.
     4. A folder with ``.git`` is the edge of a repository; nothing above it is asked:
        a. ``.git`` is a folder with HEAD: a main work tree, and it has no store.
        b. ``.git`` is a file and the git directory it names has no ``commondir``: a main work
@@ -126,8 +127,12 @@ def work_tree_key(work_tree: str) -> str:
 
 
 def is_store(path: str) -> bool:
-    """Whether ``path`` is a store: a repository with our runtime folder in it."""
-    return os.path.isdir(os.path.join(path, ".git", "ctx"))
+    """Whether ``path`` is a store of ours: a repository with a runtime folder that we own.
+
+    Anyone may put a folder of this name above a place where others work.
+    """
+    runtime = os.path.join(path, ".git", "ctx")
+    return os.path.isdir(runtime) and os.stat(runtime).st_uid == os.geteuid()
 
 
 def stores_named_in(shared: str) -> list[str]:

@@ -27,6 +27,7 @@ _OUR_GIT = {
     "LC_ALL": "C",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_LAZY_FETCH": "1",
     "GIT_CONFIG_COUNT": "2",  # as strong as -c on the command line
     "GIT_CONFIG_KEY_0": "core.hooksPath",
     "GIT_CONFIG_VALUE_0": os.devnull,
@@ -140,8 +141,9 @@ def _run_git(*arguments: str, cwd: Path) -> CompletedProcess[bytes]:
 def scrubbed_environment() -> dict[str, str]:
     """Return the environment for a git process of ours: no ``GIT_*`` that redirects it.
 
-    Messages are in English; git asks no questions, takes no lock just to refresh a cache and
-    runs no program that a repository's configuration names.
+    Messages are in English; git asks no questions, takes no lock just to refresh a cache,
+    fetches nothing and runs no hook and no monitor. What else a store's own configuration
+    could make it run is refused before (:mod:`ctxgit.store.trust`).
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return kept | _OUR_GIT

@@ -77,3 +77,8 @@ def printable(text: str, *, lines: bool = False) -> str:
     if lines:
         return "\n".join(_CONTROL.sub("\ufffd", line) for line in text.split("\n"))
     return _CONTROL.sub("\ufffd", text.replace("\n", " "))
+
+
+def counted(number: int, word: str) -> str:
+    """Return ``number`` and ``word``, which takes an s unless there is one of it."""
+    return f"{number} {word}{'s' * (number != 1)}"

@@ -29,7 +29,7 @@ find_store() {
 		*/.context-store) ;;
 		*)
 			store=$dir/.context-store
-			[ -d "$store/.git/ctx" ] && return 0
+			is_store && return 0
 			if [ -f "$dir/.git" ]; then
 				find_store_of_linked_work_tree
 				return
@@ -42,6 +42,12 @@ find_store() {
 	done
 }
 
+# Whether $store is one, and of the user's own: anyone may put a folder of this name above a
+# place where others work.
+is_store() {
+	[ -d "$store/.git/ctx" ] && [ -O "$store/.git/ctx" ]
+}
+
 find_store_of_linked_work_tree() {
 	IFS= read -r line <"$dir/.git"
 	git_dir=${line#gitdir: }
@@ -51,11 +57,11 @@ find_store_of_linked_work_tree() {
 	case $common in /*) ;; *) common=$git_dir/$common ;; esac
 	cd -P -- "$common" || return 1
 	store=${PWD%/*}/.context-store
-	[ -d "$store/.git/ctx" ] && return 0
+	is_store && return 0
 	[ -f info/exclude ] || return 1
 	while IFS= read -r line; do
 		store=${line#"# ctxgit store: "}
-		[ "$store" != "$line" ] && [ -d "$store/.git/ctx" ] && return 0
+		[ "$store" != "$line" ] && is_store && return 0
 	done <info/exclude
 	return 1
 }

@@ -11,6 +11,7 @@ from ctxgit.errors import NotFoundError, NotInProjectError, StoreError
 from ctxgit.records import dataclass
 from ctxgit.store import index, layout, repository, sessions
 from ctxgit.store.git import Git
+from ctxgit.text import replace_surrogates
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,13 +35,14 @@ def find_place(directory: Path, *, store: Path | None = None, session: str | Non
     Raises NotInProjectError when there is no store, StoreError when it cannot be used.
     """
     found = paths.StorePaths(paths.store_for(directory, store))
-    if not found.git_dir.is_dir():
+    if not found.runtime.is_dir():
         raise NotInProjectError(
             f"there is no context store at {found.root}", hint="run `ctx init` to make one"
         )
     repository.check(found)
     repository.make_runtime(found)
-    return Place(store=found, directory=directory.resolve(), session=session)
+    named = None if session is None else replace_surrogates(session)
+    return Place(store=found, directory=directory.resolve(), session=named)
 
 
 def load_config(store: paths.StorePaths) -> config.Config:

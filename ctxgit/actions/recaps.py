@@ -29,7 +29,10 @@ def write(store: StorePaths, branch: sessions.Branch) -> None:
         return
     config = load_config(store)
     work_tree = state.session.work_tree or state.session.cwd
-    paths = (of_session(store, branch.key), of_work_tree(store, work_tree))
+    own, next_one = of_session(store, branch.key), of_work_tree(store, work_tree)
+    # A session that was opened and left has nothing to tell, and hides none that has.
+    is_told = bool(state.current_turn or state.chunks or state.tasks)
+    paths = (own, next_one) if is_told else (own,)
     if not config.flag("recap.enabled"):
         for path in paths:
             path.unlink(missing_ok=True)

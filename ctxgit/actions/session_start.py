@@ -50,6 +50,8 @@ def answer_from(store: str, spooled: str) -> str:
     told_of, body = _prepared(store, payload, work_tree)
     if not body:
         return ""
+    # Escaped when it was prepared; whoever changed the file since cannot end the frame.
+    body = body.replace("<", "&lt;").replace(">", "&gt;")
     where = frame.escape(_where(work_tree, head, told_of)).encode(errors="replace").decode()
     return _encode(frame.framed(where, body, LIMIT))
 

@@ -13,6 +13,7 @@ from ctxgit.look.show import ShownChunk, ShownCommit, read_chunk, read_commit
 from ctxgit.store import index
 from ctxgit.store.git import Git
 from ctxgit.store.index import ChunkEntry, Index
+from ctxgit.text import replace_surrogates
 
 CHUNK_ID_LENGTH = 4
 """Fewer characters name no chunk: they would name too many."""
@@ -28,6 +29,7 @@ def show(place: Place, name: str) -> ShownChunk | ShownCommit | TaskDetail:
 
     Raises NotFoundError, also when a beginning is not the beginning of one chunk only.
     """
+    name = replace_surrogates(name)
     if not name.strip() or name.startswith("-"):
         raise UsageError(f"{name!r} names nothing", hint="give an id; `ctx log` shows some")
     git = Git(place.store.git_dir)
@@ -49,6 +51,8 @@ def show(place: Place, name: str) -> ShownChunk | ShownCommit | TaskDetail:
     except NotFoundError as error:
         if near:
             raise NotFoundError(error.message, hint=f"did you mean {', '.join(near)}?") from error
+        if _is_task_name(name):
+            task.show(place, name.removeprefix("task "))  # says which tasks of which session
         raise
 
 
@@ -82,9 +86,13 @@ def _near(opened: Index, bare: str) -> list[str]:
 
 def _task(place: Place, name: str) -> TaskDetail | None:
     """Return the task of the session that ``name`` is the number or label of."""
-    if not name.split("-", 1)[0].isdigit():
+    if not _is_task_name(name):
         return None
     try:
         return task.show(place, name)
     except NotFoundError:
         return None
+
+
+def _is_task_name(name: str) -> bool:
+    return name.removeprefix("task ").split("-", 1)[0].isdigit()

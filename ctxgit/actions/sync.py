@@ -12,6 +12,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from ctxgit import gitdir
 from ctxgit.actions import recaps
@@ -36,6 +37,8 @@ BATCH_BYTES = 64 * 1024 * 1024
 EVENT_BYTES = 256 * 1024 * 1024
 """No tool returns this much; a larger event is put aside unread."""
 LOCK_SECONDS = 30.0
+TEXTS = ("text", "content", "message", "summary", "instructions")
+"""Fields of events that are put together of parts of a payload."""
 MICROSECOND = timedelta(microseconds=1)
 
 
@@ -227,7 +230,7 @@ class _Drain:
     def _ordered(self, branch: sessions.Branch, events: list[Event]) -> list[Event]:
         ordered = causal_order(events, _positions(branch, events))
         seen = _observed(branch, ordered, self.store)
-        return [*ordered, seen] if seen else ordered
+        return [seen, *ordered] if seen else ordered
 
     def _note(self, branch: sessions.Branch, known: int) -> None:
         """Bring up to date what is derived from the commit; it can be made again."""
@@ -283,10 +286,16 @@ def _decoded(item: Spooled) -> Event | None:
     if not isinstance(payload, dict):  # redaction keeps the kind of a value
         raise PayloadError("an event that is no object")
     event = to_event(payload, id=item.name, at=item.arrived_at, client_pid=item.client_pid)
+    if event is None:
+        return None
+    # A payload may hold a text line by line, and a secret of several lines is seen in none.
+    texts: dict[str, Any] = {
+        name: redact(getattr(event, name)) for name in TEXTS if hasattr(event, name)
+    }
     if isinstance(event, ToolFinished) and event.paths:
         real = dict.fromkeys(redact(os.path.realpath(path)) for path in event.paths)
-        return replace(event, paths=tuple(real))
-    return event
+        return replace(event, paths=tuple(real), **texts)
+    return replace(event, **texts) if texts else event
 
 
 def _positions(branch: sessions.Branch, events: Sequence[Event]) -> dict[str, int]:
@@ -325,7 +334,7 @@ def _observed(
     work_tree, head = (found[0], gitdir.read_head(found[1])) if found else (cwd, ("", ""))
     seen = Observed(
         id="observed",
-        at=max(event.at for event in events),
+        at=events[0].at,  # first, so that the last event of a commit says what ended it
         session=branch.key,
         work_tree=redact(work_tree),
         branch=redact(head[0]),

@@ -120,7 +120,10 @@ def _find(state: State, name: str) -> Task:
         return near[0]
     listed = (near or list(state.tasks.values()))[-5:]
     shown = ", ".join(f"{task.number} ({task.subject})" for task in listed)
-    raise NotFoundError(f"there is no task {name}", hint=f"tasks: {shown}" if shown else None)
+    raise NotFoundError(
+        f"there is no task {name} in session {state.session.id}",
+        hint=f"tasks: {shown}" if shown else "name another session with --session",
+    )
 
 
 def _tell(place: Place, key: str, change: TaskChange) -> TaskResult:

@@ -15,6 +15,7 @@ BUG_EXIT, INTERRUPT_EXIT = 3, 130
 NO_BUG = {
     *(errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EFBIG),
     *(errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENAMETOOLONG),
+    *(errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENOTEMPTY),
 }
 """What the system refuses for reasons that the person can do something about."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from itertools import groupby
 
 from rich.console import Console  # noqa: TID253 - imported lazily, only when a person looks
 from rich.table import Table  # noqa: TID253 - the same
@@ -19,7 +18,7 @@ from ctxgit.actions.task import TaskDetail
 from ctxgit.cli.output import print_raw
 from ctxgit.look.log import LogEntry
 from ctxgit.look.show import ShownChunk, ShownCommit
-from ctxgit.text import printable
+from ctxgit.text import counted, printable
 from ctxgit.tokens import format_tokens
 
 STATUS_STYLES = {"active": "bold yellow", "done": "green", "abandoned": "dim", "pending": ""}
@@ -79,16 +78,16 @@ def status(result: StatusResult) -> None:
 
 
 def _session(console: Console, session: SessionStatus) -> None:
-    ended = f", ended ({session.ended})" if session.ended else ""
-    console.print(Text.assemble("On ", (session.branch, "bold"), ended))
+    ended = f", ended ({printable(session.ended)})" if session.ended else ""
+    console.print(Text.assemble("On ", (printable(session.branch), "bold"), ended))
     head = f" at {session.project_head[:10]}" if session.project_head else ""
     where = f", branch {session.project_branch}{head}" if session.project_branch or head else ""
     console.print(Text(printable(f"Work tree {session.work_tree}{where}")))
     prompt = f": {session.prompt}" if session.prompt else ""
     console.print(Text(printable(f"Turn {session.turns}{prompt}")))
-    compactions = f", {_count(session.compactions, 'compaction')}" if session.compactions else ""
+    compactions = f", {counted(session.compactions, 'compaction')}" if session.compactions else ""
     console.print(
-        f"{_count(session.chunks, 'tool result')}, {format_tokens(session.tokens)} tokens"
+        f"{counted(session.chunks, 'tool result')}, {format_tokens(session.tokens)} tokens"
         f"{compactions}, last active {_ago(session.updated_at)}"
     )
     if session.tasks:
@@ -134,14 +133,15 @@ def _chunks(rows: Iterable[ChunkRow]) -> None:
 
 
 def log(result: LogResult) -> None:
-    """Draw commits as a graph, a line of its own for each session."""
+    """Draw commits by session, the one that moved last first."""
     console = _console()
     if not result.commits:
         console.print("No commits yet.")
-    for session, entries in groupby(result.commits, key=lambda entry: entry.session):
-        rows = list(entries)
-        named = next((name for row in rows for name in row.branches), session)
-        console.print(Text.assemble(("● ", "cyan"), (printable(named), "bold cyan")))
+    by_branch: dict[str, list[LogEntry]] = {}
+    for entry in result.commits:
+        by_branch.setdefault(entry.branch, []).append(entry)
+    for branch, rows in by_branch.items():
+        console.print(Text.assemble(("● ", "cyan"), (printable(branch), "bold cyan")))
         for row in rows:
             console.print(_log_line(row), overflow="ellipsis", no_wrap=sys.stdout.isatty())
 
@@ -230,10 +230,6 @@ def _table(*columns: str | tuple[str, str]) -> Table:
     return table
 
 
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'s' * (number != 1)}"
-
-
 def _print_table(table: Table) -> None:
     """Print a table; where nobody looks, without the blanks that fill its last column."""
     console = _console()
@@ -258,5 +254,5 @@ def _ago(moment: datetime) -> str:
     seconds = max(0, int((datetime.now(UTC) - moment).total_seconds()))
     for size, unit in ((DAY, "day"), (HOUR, "hour"), (MINUTE, "minute")):
         if seconds >= size:
-            return f"{_count(seconds // size, unit)} ago"
+            return f"{counted(seconds // size, unit)} ago"
     return "just now"

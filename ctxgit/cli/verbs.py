@@ -9,6 +9,7 @@ from ctxgit.actions.sync import SyncResult
 from ctxgit.capture import spool
 from ctxgit.cli.output import print_json, tell
 from ctxgit.errors import NotInProjectError, StoreError
+from ctxgit.text import counted
 
 CATCH_UP_SECONDS = 2.0
 
@@ -51,8 +52,8 @@ def print_sync(result: SyncResult, *, as_json: bool) -> None:
         print_json("sync", result)
         return
     for session in result.sessions:
-        results = f"{session.chunks} result{'s' * (session.chunks != 1)}"
-        commits = f"{session.commits} commit{'s' * (session.commits != 1)}"
+        results = counted(session.chunks, "result")
+        commits = counted(session.commits, "commit")
         print(f"{session.name}: {session.events} events, {results}, {commits}")  # noqa: T201
     if not result.sessions:
         print("Nothing to do.")  # noqa: T201

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ctxgit.deliver.frame import escape, units
 from ctxgit.model import State, TaskStatus
-from ctxgit.text import one_line
+from ctxgit.text import counted, one_line
 from ctxgit.tokens import format_tokens
 
 OPENING = (
@@ -41,7 +41,7 @@ def _lines(state: State) -> Iterator[str]:
             yield f"Keep: task {task.number} is {task.status}: {_subject(task.subject)}"
     for task in reversed(state.tasks.values()):
         if task.status is TaskStatus.DONE:
-            size = f"{task.chunks} results, {format_tokens(task.tokens)} tokens"
+            size = f"{counted(task.chunks, 'result')}, {format_tokens(task.tokens)} tokens"
             subject = _subject(task.subject)
             yield f"May go: the results of task {task.number}, done: {subject} ({size})"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from ctxgit.deliver.frame import escape, units
 from ctxgit.model import State, Task, TaskStatus, Turn
 from ctxgit.records import dataclass
-from ctxgit.text import one_line
+from ctxgit.text import counted, one_line
 from ctxgit.tokens import format_tokens
 
 LISTED_PROMPTS = 12
@@ -74,15 +74,16 @@ def _session_line(source: Source) -> str:
     ended = f", ended ({session.ended})" if session.ended else ""
     turns = source.state.current_turn
     return (
-        f"Session {source.name}{ended}: {turns} turn{'s' * (turns != 1)},"
-        f" {session.chunks} tool result{'s' * (session.chunks != 1)},"
+        f"Session {source.name}{ended}: {counted(turns, 'turn')},"
+        f" {counted(session.chunks, 'tool result')},"
         f" last active {session.updated_at:%Y-%m-%d %H:%M} UTC."
     )
 
 
 def _task_line(task: Task) -> str:
     blocked = f", blocked by {', '.join(map(str, task.blocked_by))}" if task.blocked_by else ""
-    count = f", {task.chunks} results, {format_tokens(task.tokens)} tokens" if task.chunks else ""
+    size = f", {counted(task.chunks, 'result')}, {format_tokens(task.tokens)} tokens"
+    count = size if task.chunks else ""
     return f"task {task.number} ({task.status}{blocked}{count}): {one_line(task.subject, 160)}"
 
 

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from ctxgit.records import dataclass, field
 from ctxgit.store import layout
 from ctxgit.store.git import Git
 
-FIELDS = "%x1e%H%x1f%h%x1f%ct%x1f%s%x1f%D%x1f%(trailers:only,unfold)"
+FIELDS = ("%H", "%h", "%ct", "%S", "%s", "%D", "%(trailers:only,unfold)")
 TAG = "tag: "
 
 
 @dataclass(frozen=True, kw_only=True)
 class LogEntry:
-    """A commit of a session. ``tags`` are short names, ``trailers`` may repeat a key."""
+    """A commit of a session.
+
+    ``branch`` is the short name of the branch (or what was asked for) that it was found on,
+    ``branches`` and ``tags`` those of the refs that point at it.
+    """
 
     commit: str
     short: str
     at: datetime
     subject: str
+    branch: str
     session: str
     event: str
     tasks: tuple[str, ...]
@@ -47,12 +53,16 @@ def read_log(git: Git, *, limit: int, refs: tuple[str, ...] = ()) -> list[LogEnt
     Newest first. Raises GitError for a ref that does not exist.
     """
     chosen = refs or (f"--branches={layout.SESSIONS.removeprefix('refs/heads/')}*",)
-    out = git.run("log", f"--max-count={limit}", f"--format={FIELDS}", *chosen, "--")
-    return [_entry(record) for record in out.decode("utf-8", "replace").split("\x1e")[1:]]
+    template = "%x00".join(FIELDS)  # a NUL is the one character that no message can hold
+    options = (f"--max-count={limit}", f"--format={template}", "-z", "--source")
+    out = git.run("log", *options, "--no-show-signature", *chosen, "--")
+    fields = out.decode("utf-8", "replace").split("\0")
+    width = len(FIELDS)
+    return [_entry(fields[at : at + width]) for at in range(0, len(fields) - width + 1, width)]
 
 
-def _entry(record: str) -> LogEntry:
-    commit, short, at, subject, names, trailer_text = record.rstrip("\n").split("\x1f")
+def _entry(fields: Sequence[str]) -> LogEntry:
+    commit, short, at, source, subject, names, trailer_text = fields
     trailers = _Trailers()
     for line in trailer_text.splitlines():
         key, _, value = line.partition(": ")
@@ -63,6 +73,7 @@ def _entry(record: str) -> LogEntry:
         short=short,
         at=datetime.fromtimestamp(int(at), UTC),
         subject=subject,
+        branch=source.removeprefix("refs/heads/"),
         session=trailers.one("Ctx-Session"),
         event=trailers.one("Ctx-Event"),
         tasks=tuple(trailers.values.get("Ctx-Task", ())),

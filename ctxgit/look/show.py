@@ -11,6 +11,8 @@ from ctxgit.records import dataclass
 from ctxgit.store.git import Git
 from ctxgit.store.index import ChunkEntry
 
+SHOWN_FILES = ("--format=", "--name-status", "-z", "--no-renames", "--no-ext-diff")
+
 
 @dataclass(frozen=True, kw_only=True)
 class ShownChunk:
@@ -63,7 +65,7 @@ def read_commit(git: Git, name: str) -> ShownCommit:
             hint="`ctx log` shows commits, `ctx task show` the chunks of a task",
         )
     (entry,) = read_log(git, limit=1, refs=(found.oid,))
-    listing = git.run("show", "--format=", "--name-status", "-z", "--no-renames", found.oid)
+    listing = git.run("show", *SHOWN_FILES, found.oid)
     parts = listing.decode("utf-8", "replace").strip("\0").split("\0")
     message = found.content.partition(b"\n\n")[2].decode("utf-8", "replace")
     return ShownCommit(

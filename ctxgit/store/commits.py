@@ -28,7 +28,7 @@ from ctxgit.model import (
 from ctxgit.records import dataclass, field, replace
 from ctxgit.store import layout
 from ctxgit.store.stream import Commit
-from ctxgit.text import one_line
+from ctxgit.text import counted, one_line
 from ctxgit.tokens import format_tokens
 
 SUBJECT_LENGTH = 72
@@ -197,9 +197,9 @@ def _other_news(group: _Group) -> str:
     for event in reversed(group.events):
         match event:
             case CompactionAnnounced(trigger=trigger):
-                return f"Hear that a compaction is coming ({trigger or 'manual'})"
+                return f"Announce a compaction ({trigger or 'manual'})"
             case SubagentStopped(agent_type=kind) if kind:
-                return f"Hear the last word of a subagent ({kind})"
+                return f"End a subagent ({kind})"
             case PromptSubmitted(kind=PromptKind.USER):
                 return ""
             case SessionStarted(source=source):
@@ -220,8 +220,8 @@ def _turn_subject(group: _Group) -> str:
 
 
 def _counted(chunks: Sequence[Chunk]) -> str:
-    results = "1 result" if len(chunks) == 1 else f"{len(chunks)} results"
-    return f"{results}, {format_tokens(sum(chunk.tokens for chunk in chunks))} tokens"
+    tokens = format_tokens(sum(chunk.tokens for chunk in chunks))
+    return f"{counted(len(chunks), 'result')}, {tokens} tokens"
 
 
 def _named(task: Task) -> str:

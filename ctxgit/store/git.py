@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -66,7 +67,8 @@ class Git:
 
         One process for all. A name is anything git resolves, without line breaks.
         """
-        out = self.run("cat-file", "--batch", stdin="".join(f"{name}\n" for name in names).encode())
+        asked = b"".join(os.fsencode(f"{name}\n") for name in names)
+        out = self.run("cat-file", "--batch", stdin=asked)
         found: list[GitObject | None] = []
         position = 0
         for _ in names:

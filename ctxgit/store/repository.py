@@ -12,6 +12,7 @@ from ctxgit.documents import load_toml
 from ctxgit.errors import GitError, StoreError, StoreVersionError
 from ctxgit.paths import StorePaths, scrubbed_environment
 from ctxgit.store.git import last_word, no_git
+from ctxgit.store.trust import check_config
 
 if TYPE_CHECKING:
     import git
@@ -54,7 +55,7 @@ def create(store: StorePaths, template: Path) -> bool:
     GitError when git refuses, OSError when the folder cannot be written.
     """
     is_taken = _is_taken(store.root)
-    if store.git_dir.exists():  # perhaps since just now
+    if store.runtime.is_dir():  # perhaps since just now
         make_runtime(store)
         return False
     if is_taken:
@@ -73,7 +74,7 @@ def create(store: StorePaths, template: Path) -> bool:
         try:
             making.rename(store.root)
         except OSError:
-            if not store.git_dir.exists():  # else another process was quicker
+            if not store.runtime.is_dir():  # else another process was quicker
                 raise
             return False
     finally:
@@ -91,12 +92,16 @@ def _is_taken(root: Path) -> bool:
 
 
 def check(store: StorePaths) -> None:
-    """Raise StoreVersionError when a newer ctxgit made the store, StoreError when it is damaged."""
+    """Raise StoreError when the store is damaged or its configuration might run a program.
+
+    Raises StoreVersionError when a newer ctxgit made it.
+    """
     if not (store.git_dir / "HEAD").is_file() or not (store.git_dir / "objects").is_dir():
         raise StoreError(
             f"{store.root} is damaged: its repository is incomplete",
             hint=f"restore it from a backup, or move it away and run `ctx init`: {store.root}",
         )
+    check_config(store.git_dir, SETTINGS)
     with suppress(FileNotFoundError):
         try:
             written = load_toml((store.root / "config.toml").read_bytes()).get("format", FORMAT)

@@ -145,7 +145,16 @@ def restore_tags(store: StorePaths, branch: Branch) -> None:
         tag = layout.task_tag(branch.name, task)
         if task.status is TaskStatus.DONE and tag not in there:
             path = f"{layout.task_dir(task)}/task.toml"
-            found = git.run("log", "-1", "--format=%H", '-Sstatus = "done"', branch.tip, "--", path)
+            found = git.run(
+                "log",
+                "-1",
+                "--no-textconv",
+                "--format=%H",
+                '-Sstatus = "done"',
+                branch.tip,
+                "--",
+                path,
+            )
             missing[tag] = found.decode().strip() or branch.tip
     with locked(store.runtime / REFS_LOCK, wait=REFS_SECONDS, shared=True):
         _remove_stale_locks(store, branch, list(missing))

@@ -106,7 +106,7 @@ def test_a_task_waits_for_others(store: StorePaths, project: Path) -> None:
     before = branches(store), tasks(project)
     wrong = ctx("task", "start", "Four", "--after", "7", cwd=project)
     assert wrong.code == 1
-    assert wrong.err.startswith("error: there is no task 7\n")
+    assert wrong.err.startswith("error: there is no task 7 in session ")
     assert (branches(store), tasks(project)) == before
 
 
