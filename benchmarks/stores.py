@@ -98,7 +98,11 @@ class Place:
         if not stamp.is_file() or stamp.read_text() != code:
             self.tell(f"making the store {name}")
             stamp.unlink(missing_ok=True)
-            make(*self.project(name))
+            project, store = self.project(name)
+            config = ["git", f"--git-dir={store.git_dir}", "config", "core.fsync"]
+            subprocess.run([*config, "none"], check=True)  # thousands of commits at a time
+            make(project, store)
+            subprocess.run([*config, "all"], check=True)
             stamp.write_text(code)
         return project, StorePaths(project / ".context-store")
 
