@@ -80,24 +80,36 @@ BARS: tuple[Bar, ...] = (
     _of("SessionStart hook, text prepared", "session start", 2, "P"),
     _of("commit of 1 chunk into 100,000", "commit 1 into 100,000", 2, "F"),
     _of("commit of 100 chunks into 100,000", "commit 100 into 100,000", 12, "F"),
-    _growth("commit of 1: 100,000 against 10,000", "commit 1 into 100,000", "commit 1 into 10,000"),
     _growth(
-        "commit of 100: 100,000 against 10,000",
+        "commit of 1 chunk: 100,000 against 10,000", "commit 1 into 100,000", "commit 1 into 10,000"
+    ),
+    _growth(
+        "commit of 100 chunks: 100,000 against 10,000",
         "commit 100 into 100,000",
         "commit 100 into 10,000",
     ),
     _beyond("ctx sync of one chunk", "sync", "F", 9),
-    _beyond("the same, detached", "sync detached", "F", 9),
+    _beyond("detached sync of one chunk", "sync detached", "F", 9),
     SizeBar(
-        name="bytes of a 4 KB chunk, fresh session",
+        name="bytes of a 4 KB chunk: fresh session",
         limit=8,
         unit="KB",
         measure=sizes.in_fresh_session,
     ),
-    SizeBar(name="the same, in a turn of 5,000", limit=8, unit="KB", measure=sizes.in_long_turn),
-    SizeBar(name="the same, after 2,000 syncs", limit=8, unit="KB", measure=sizes.after_many_syncs),
     SizeBar(
-        name="store of 30,000 chunks, 70 % re-reads",
+        name="bytes of a 4 KB chunk: in a turn of 5,000",
+        limit=8,
+        unit="KB",
+        measure=sizes.in_long_turn,
+    ),
+    SizeBar(
+        name="bytes of a 4 KB chunk: after 2,000 syncs",
+        limit=8,
+        unit="KB",
+        measure=sizes.after_many_syncs,
+    ),
+    SizeBar(
+        name="repository of 30,000 chunks, 70 % re-reads",
         limit=0.2,
         unit="of the raw bytes",
         measure=sizes.of_rereads,
