@@ -59,13 +59,19 @@ def _commit(ref: str, parent: str | None, mark: int, commit: Commit) -> Iterator
         yield f"from {parent}\n".encode()
     for path, oid in commit.trees.items():
         yield f"M 040000 {oid} {_plain(path)}\n".encode()
-    for path, content in commit.files.items():
+    for path, content in sorted(commit.files.items(), key=_order):
         if content is None:
             yield f"D {_plain(path)}\n".encode()
         else:
             yield f"M 100644 inline {_plain(path)}\n".encode()
             yield _data(content)
     yield b"\n"
+
+
+def _order(file: tuple[str, bytes | None]) -> tuple[bool, str]:
+    """Put deletions first, then like with like: git tries a delta against the file before."""
+    path, content = file
+    return content is not None, path.rpartition(".")[2]
 
 
 def _data(content: bytes) -> bytes:

@@ -58,6 +58,20 @@ def test_commits_go_on_from_the_parent(repo: Git) -> None:
     assert log(repo, "%P", second) == [first, ""]
 
 
+def test_a_folder_may_take_the_place_of_a_file(repo: Git) -> None:
+    first = given(repo, commit("One", a=b"1"))
+    files = {"a/b.md": b"2", "a": None}
+    second = given(repo, Commit(at=START, message="x", files=files, trees={}), parent=first)
+    assert paths(repo, second) == ["a/b.md"]
+
+
+def test_files_of_a_kind_stand_side_by_side() -> None:
+    files = {"1.toml": b"", "1.md": b"", "2.toml": b"", "2.md": b""}
+    text = b"".join(stream(REF, None, [Commit(at=START, message="x", files=files, trees={})]))
+    order = [line.split()[-1] for line in text.decode().splitlines() if line.startswith("M ")]
+    assert order == ["1.md", "2.md", "1.toml", "2.toml"]
+
+
 def test_any_bytes_are_content(repo: Git) -> None:
     data = bytes(range(256)) + b"\ndone\n\ncommit refs/heads/main\ndata 3\nabc"
     tip = given(repo, commit("One", a=data, b=b""))
