@@ -158,7 +158,7 @@ def _quoted(raw: bytes, match: re.Match[bytes]) -> Span | None:
     is_prompt = b" " in value and value.rstrip().endswith((b":", b"?", b"."))
     is_code = value[:1] in b" +,;:)]}&|" or (match["format"] is not None and b"{" in value)
     is_link = value.startswith((b"http://", b"https://", b"arn:"))
-    is_option = b"," in match["sep"] and _is_about_flag(value)
+    is_option = b"," in match["sep"] and is_about_flag(value)
     if is_prompt or is_code or is_link or is_option or is_plain(value, match["word"]):
         return None
     return start, end
@@ -216,7 +216,7 @@ def _bare(raw: bytes, match: re.Match[bytes], head: bytes, lead: bytes) -> Span 
         return None
     if is_plain(value, word, SHORTEST_VALUE - is_flag):
         return None
-    if (is_flag and _is_about_flag(value)) or (is_colon and head + word == b"pass"):
+    if (is_flag and is_about_flag(value)) or (is_colon and head + word == b"pass"):
         return None
     if word == b"authorization":
         is_secret = bool(match["scheme"]) or _looks_random(value)
@@ -242,7 +242,7 @@ def _place(raw: bytes, match: re.Match[bytes], head: bytes, lead: bytes, end: in
     return _Place.SHELL if sep == b"=" and in_shell else _Place.LINE
 
 
-def _is_about_flag(value: bytes) -> bool:
+def is_about_flag(value: bytes) -> bool:
     """Whether what follows a flag is the next flag, its metavariable or prose about it."""
     is_metavariable = value.isupper() and value.replace(b"_", b"").isalpha()
     return is_metavariable or value[:1] == b"-" or value.lower() in _FLAG_PROSE

@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ctxgit.redact.assignments import ASSIGNMENT, assigned
+from ctxgit.redact.commands import NETRC, PASSWORD_FLAG, PIPED, URI_TOKEN, password_flag
 from ctxgit.redact.matching import Span, Text, compiled
+from ctxgit.redact.pem import PEM_BEGIN, private_key
 
 if TYPE_CHECKING:
     import re
@@ -52,14 +54,6 @@ class Rule(NamedTuple):
 
 
 _EDGE = rb"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
-_PEM_GAP = rb"(?:[\s\"'+>|,]|\\+[nr\"]|\d{1,6}(?:\xe2\x86\x92|\t))*+"
-_PEM = (
-    rb"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
-    rb"(?=" + _PEM_GAP + rb"(?:Proc-Type|DEK-Info|Comment|Version|[A-Za-z0-9+/]{16}))"
-    rb"(?:(?:(?!-----(?:BEGIN|END) )[\s\S])*+-----END [A-Z0-9 ]{1,40}-----"
-    rb"|(?:" + _PEM_GAP + rb"(?:[\w-]{4,10}: ?[\w.,() -]{1,80}|[A-Za-z0-9+/=]{20,}+))*+"
-    rb"(?:(?:\s|\\+[nr]){1,4}[A-Za-z0-9+/=]+\s*\Z)?)"
-)
 _AWS = (
     rb"A[KS]IA[A-Z0-9]{16}[\w-]*+"
     rb"(?:[\s,:;|\"']{1,8}[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=]))?"
@@ -95,11 +89,15 @@ def _after_curl(text: Text, match: re.Match[bytes]) -> Span | None:
 
 
 RULES = (
-    Rule("private-key", b"-----BEGIN", _PEM, "raw"),
+    Rule("private-key", b"-----BEGIN", PEM_BEGIN, "raw", private_key),
     Rule("aws-key", b"AKIA ASIA", _EDGE + _AWS),
     Rule("github-token", b"ghp_ gho_ ghu_ ghs_ ghr_", rb"gh[pousr]_[A-Za-z0-9]{30,}\w*"),
     Rule("github-token", b"github_pat_", rb"github_pat_[A-Za-z0-9_]{20,}"),
-    Rule("gitlab-token", b"glpat-", _EDGE + rb"glpat-[\w.-]{20,}"),
+    Rule(
+        "gitlab-token",
+        b"glpat- glptt- glrt- gldt- glsoat-",
+        _EDGE + rb"gl(?:pat|ptt|rt|dt|soat)-[\w.-]{20,}",
+    ),
     Rule("slack-token", b"xox", _EDGE + rb"xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{10,}"),
     Rule("slack-token", b"xapp-", rb"xapp-\d-[A-Za-z0-9-]{10,}"),
     Rule(
@@ -119,13 +117,27 @@ RULES = (
     Rule("sendgrid-key", b"SG.", _EDGE + rb"SG\.[\w-]{16,}\.[\w-]{16,}"),
     Rule("twilio-key", b"SK", _EDGE + rb"SK[0-9a-f]{32}[\w-]*"),
     Rule("digitalocean-token", b"dop_v1_ doo_v1_ dor_v1_", rb"do[opr]_v1_[a-f0-9]{40,}"),
+    Rule("docker-token", b"dckr_pat_ dckr_oat_", _EDGE + rb"dckr_[po]at_[\w-]{20,}"),
+    Rule("shopify-token", b"shpat_ shpca_ shppa_ shpss_", _EDGE + rb"shp\w{2,3}_[0-9a-f]{32}\w*"),
+    Rule("atlassian-token", b"ATATT3", _EDGE + rb"ATATT3[\w=-]{40,}"),
+    Rule("new-relic-key", b"NRAK-", _EDGE + rb"NRAK-[A-Z0-9]{20,}"),
+    Rule("vault-token", b"hvs.", _EDGE + rb"hvs\.[\w-]{20,}"),
+    Rule("age-key", b"AGE-SECRET-KEY-1", rb"AGE-SECRET-KEY-1[A-Z0-9]{40,}"),
     Rule("jwt", b"eyJ", _JWT),
     Rule("bearer", b"earer EARER", _BEARER),
     Rule("cookie", b"cookie", _COOKIE, "folded"),
     Rule("uri-password", b"://", _URI_PASSWORD, "links"),
+    Rule("uri-token", b"://", URI_TOKEN, "links"),
+    Rule("command-password", b"-p", PASSWORD_FLAG, "raw", password_flag),
+    Rule("command-password", b"echo", rb"(?<![\w-])" + PIPED, "raw"),
+    Rule("netrc-password", b"machine", rb"(?<![\w-])" + NETRC, "raw"),
     Rule("curl-user", b"-", _CURL_USER, "curls", _after_curl),
     Rule("signature", b"sig= signature= Signature=", _SIGNATURE, "links"),
     Rule(
         "secret-value", b"pass pwd secret token credential auth key", ASSIGNMENT, "folded", assigned
     ),
 )
+KEYS = tuple(rule for rule in RULES if rule.kind == "private-key")
+"""Rules of secrets that go over several lines."""
+COMMANDS = tuple(rule for rule in RULES if rule.kind == "command-password")
+"""Rules of secrets that show by the command they are an argument of."""

@@ -38,16 +38,28 @@ PIECES = st.sampled_from(
         *("password", "token", "api_key", "secret", "auth", "PASS", "authorization", "cookie"),
         *(" = ", ": ", "--", "://", '\\"', "\\n", "hunter2", "foo", "12345678", "a=b", "curl -u "),
         *("Bearer ", "Authorization: ", "Cookie: ", "sig=", "export ", "your-", "f'", '"""', "é"),
+        *("mysql ", "login ", " -p", "echo ", " | sudo -S", "machine ", " login ", " password "),
+        *("https://", "k.pem:1:", "-----END PRIVATE KEY-----", MIXED + MIXED),
         *("-----BEGIN PRIVATE KEY-----", "[redacted:jwt]", "[redacted:", "\ud800", MIXED),
     ]
 )
 TEXT = st.lists(PIECES, max_size=14).map("".join) | st.text(st.characters(exclude_categories=()))
+WORDS = st.sampled_from(
+    [
+        *("name", "value", "type", "string", "element", "text", "password", "secrets", "tokens"),
+        *("X-Api-Key", "--token", "Authorization", "hunter2", "mysql", "-p", "-phunter2", "login"),
+        *("-----BEGIN PRIVATE KEY-----", "+" + MIXED * 2, "DB_PASSWORD", "Password field"),
+    ]
+)
 SCALARS: st.SearchStrategy[Any] = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False)
 )
 JSON: st.SearchStrategy[Any] = st.recursive(
     SCALARS | TEXT,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
+    lambda inner: (
+        st.lists(inner | WORDS, max_size=4)
+        | st.dictionaries(WORDS | TEXT, inner | WORDS, max_size=4)
+    ),
     max_leaves=12,
 )
 
@@ -104,9 +116,45 @@ def test_no_token_survives_as_value_or_key(value: object, secret: str) -> None:
 
 
 def shape(value: object) -> object:
-    """The value with every string taken for the same one."""
+    """The value with every string and whole number, which may be masked, taken for the same one."""
     if isinstance(value, dict):
         return [shape(item) for item in value.values()]
     if isinstance(value, list):
         return [shape(item) for item in value]
-    return "" if isinstance(value, str) else value
+    return "" if isinstance(value, str) or type(value) is int else value
+
+
+# --- keys whose lines stand behind something ----------------------------------------------
+
+BODY = [
+    "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQDb" + MIXED[n : n + 12] for n in range(4)
+]
+KEY_LINES = ["-----BEGIN RSA PRIVATE KEY-----", *BODY, "-----END RSA PRIVATE KEY-----"]
+LINES = st.sampled_from(
+    [
+        *("{}", "-{}", "+{}", " {}", "> {}", "> > {}", "# {}", "// {}", " * {}", "-- {}", "; {}"),
+        *("k.pem:{n}:{}", "k.pem-{n}-{}", "a-b/c.d/k.pem:{}", "{n}:{}", "{n}-{}", "{n}|{}"),
+        *("   {n}→{}", "     {n}\t{}", "    {}", "\t{}", "| {} |", "│ {} │", "{n} | + {}", "{}\r"),
+        *('"{}\\n" +', "'{}' \\", '    "{}",', 'key += "{}\\n";', 'b.append("{}");', "+// {}"),
+        *("\x1b[32m+\x1b[m\x1b[32m{}\x1b[m", "my dir/k.pem:{n}:{}", "rem {}", "<li>{}</li>"),
+    ]
+)
+
+
+@given(LINES, st.integers(1, 4), st.sampled_from(["", "\ntext", "\n[5 lines cut]\n"]))
+def test_no_line_of_a_key_survives_behind_anything(line: str, shown: int, after: str) -> None:
+    for lines in (KEY_LINES, KEY_LINES[: shown + 1]):
+        listed = "\n".join(line.format(text, n=n) for n, text in enumerate(lines, 1))
+        for text in (f"see\n{listed}{after}", json.dumps(listed), json.dumps(json.dumps(listed))):
+            clean = redact(text)
+            assert not any(part in clean for part in BODY)
+            assert redact(clean) == clean
+
+
+@given(LINES, st.integers(1, 4))
+def test_no_line_of_a_key_survives_in_a_list(line: str, shown: int) -> None:
+    for lines in (KEY_LINES, KEY_LINES[: shown + 1]):
+        value = {"a": [line.format(text, n=n) for n, text in enumerate(lines, 1)]}
+        clean = redact_json(value)
+        assert not any(part in json.dumps(clean) for part in BODY)
+        assert redact_json(clean) == clean

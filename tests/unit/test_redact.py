@@ -43,6 +43,12 @@ TOKENS = {
     "hugging-face-token": ["hf_" + MIXED[:34]],
     "sendgrid-key": ["SG." + MIXED[:22] + "." + MIXED[:43]],
     "twilio-key": ["SK" + HEX[:32]],
+    "docker-token": ["dckr_pat_" + MIXED[:27]],
+    "shopify-token": ["shpat_" + HEX[:32]],
+    "atlassian-token": ["ATATT3" + MIXED[:60]],
+    "new-relic-key": ["NRAK-" + MIXED[:27].upper()],
+    "vault-token": ["hvs." + MIXED[:40]],
+    "age-key": ["AGE-SECRET-KEY-1" + MIXED[:58].upper()],
     "digitalocean-token": ["dop_v1_" + HEX],
     "jwt": [
         "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0." + MIXED[:43],
@@ -192,6 +198,17 @@ PGP = ("-----BEGIN PGP PRIVATE KEY BLOCK-----\n", "-----END PGP PRIVATE KEY BLOC
         (f"{RSA[0]}{BASE64_LINE}\n{BASE64_LINE}\nplain text", "[redacted:private-key]\nplain text"),
         (f"{RSA[0]}{BASE64_LINE}\nabCD", "[redacted:private-key]"),
         (f"{RSA[0]}{PEM_HEADERS}{BASE64_LINE}\n[cut]", "[redacted:private-key]\n[cut]"),
+        (
+            f"{RSA[0]}{BASE64_LINE}\n[9 lines cut]\n{MIXED[:64]}\nabCD==\nok",
+            "[redacted:private-key]\nok",
+        ),
+        (f"-{RSA[0]}-{BASE64_LINE}\n-abCD", "-[redacted:private-key]"),
+        (
+            f"a.pem-1-{RSA[0]}a.pem-2-{BASE64_LINE}\nb.py-1-x",
+            "a.pem-1-[redacted:private-key]\nb.py-1-x",
+        ),
+        (RSA[0] + "MIIEpAIBAAKCAQEAab", "[redacted:private-key]"),
+        (f"see {RSA[0]}", f"see {RSA[0]}"),
         (f"  1→{RSA[0]}  2→{BASE64_LINE}\n  3→{BASE64_LINE}", "  1→[redacted:private-key]"),
     ],
 )
@@ -262,6 +279,9 @@ def test_private_keys_whole_cut_off_escaped_and_listed(text: str, expected: str)
         "let token = tokens[0];",
         "secret: u8,",
         "if line == '-----BEGIN PRIVATE KEY-----':",
+        "if x == '-----BEGIN PRIVATE KEY-----':\n    raise UnsupportedAlgorithm\n",
+        "B = '-----BEGIN PRIVATE KEY-----'\nE = '-----END PRIVATE KEY-----'\n",
+        "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----\n",
         "task-1234567890abcdefghij1",
         "class='sk-folding-cube-animation'",
         "password = ''",
@@ -276,6 +296,102 @@ def test_private_keys_whole_cut_off_escaped_and_listed(text: str, expected: str)
     ],
 )
 def test_what_is_no_secret_stays_the_very_same_object(text: str) -> None:
+    assert redact(text) is text
+
+
+COMMAND = "[redacted:command-password]"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mysql -p@hunter2@ db",
+        "sudo mysql -u root -p'@hunter 2@' -h h",
+        'mysqldump -u me -p"@hunter2@" db > x.sql',
+        "/usr/bin/mariadb-dump -p@hunter2@",
+        "sshpass -p @hunter2@ ssh me@h",
+        "sshpass -p'@hun ter2@' ssh me@h",
+        "sshpass -p '@$ecret!@' ssh me@h",
+        "docker login -u me -p @hunter2@ registry.example",
+        "docker login -u me \\\n  -p @hunter2@",
+        "mongosh -u me -p @hunter2@ h/db",
+        '{"command": "sshpass -p \\"@hun ter2@\\" ssh h"}',
+        'run(["sshpass", "-p", "@hunter2@", "ssh"])',
+        'run(["mysql", "-p@hunter2@"])',
+        "7z x -p@hunter2@ a.7z",
+        "echo @hunter2@ | sudo -S ls",
+        "echo -n '@hun ter2@' | docker login -u me --password-stdin",
+    ],
+)
+def test_a_password_is_masked_where_a_command_takes_one(text: str) -> None:
+    start, end = text.index("@"), text.index("@", text.index("@") + 1)
+    clean = redact(text[:start] + text[start + 1 : end] + text[end + 1 :])
+    assert clean == text[:start] + COMMAND + text[end + 1 :]
+    assert redact(clean) == clean
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            f"git clone https://{MIXED[:20]}@host/x",
+            "git clone https://[redacted:uri-token]@host/x",
+        ),
+        ("https://tok3nabcdef@host/x", "https://[redacted:uri-token]@host/x"),
+        (
+            f"https://{HEX[:40]}:x-oauth-basic@host/x",
+            "https://[redacted:uri-token]:[redacted:uri-password]@host/x",
+        ),
+        ("psql postgres://me:hunter2@h/db", "psql postgres://me:[redacted:uri-password]@h/db"),
+        ("PGPASSWORD=hunter2 psql -h h", f"PGPASSWORD={MARK} psql -h h"),
+        ("PGPASSWORD='hunter2' psql", f"PGPASSWORD='{MARK}' psql"),
+        (
+            "machine h login me password swordfish",
+            "machine h login me password [redacted:netrc-password]",
+        ),
+        (
+            "1→machine h\n2→  login me\n3→  password swordfish\n",
+            "1→machine h\n2→  login me\n3→  password [redacted:netrc-password]\n",
+        ),
+        (
+            "machine h\npassword swordfish\nlogin me",
+            "machine h\npassword [redacted:netrc-password]\nlogin me",
+        ),
+    ],
+)
+def test_links_environments_and_netrc(text: str, expected: str) -> None:
+    assert redact(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mysql -p -h host db",
+        "mysql -u root -p db",
+        "mysql -p$PASS db",
+        'mysql -p"$PASS" db',
+        "mysql -p${PASS} db",
+        "mysql -p<password>",
+        "mysql -pPASSWORD",
+        "mysql -P3306 -h h",
+        "cat mysql.sql; mkdir -psomewhere",
+        "mkdir -p build/output",
+        "docker run -p 127.0.0.1:3306:3306 mysql",
+        "pytest -p no:cacheprovider",
+        "ssh -p 2222 login@host",
+        "docker login -u me -p",
+        "docker login -p $TOKEN",
+        "git clone ssh://git@host/x",
+        "https://some.user1@host/x",
+        "https://contoso2024@dev.example/contoso2024/x",
+        "https://longusernameofletters@host/x",
+        "machine learning password reset",
+        "the machine and its login and password are lost",
+        "echo hello world | sudo tee x",
+        "echo $PASS | sudo -S ls",
+    ],
+)
+def test_commands_without_a_password_stay(text: str) -> None:
     assert redact(text) is text
 
 
@@ -325,6 +441,18 @@ def test_ordinary_source_survives() -> None:
         ("-----BEGIN PRIVATE KEY-----\n" + "A" * 64 + "\n") * 3_000,
         "-----BEGIN PRIVATE KEY-----\n" + "1" * 200_000,
         "-----BEGIN PRIVATE KEY-----" + " \n" * 100_000,
+        "-----BEGIN PRIVATE KEY-----\n" + ("A" * 64 + "\n...\n") * 5_000,
+        "-----BEGIN PRIVATE KEY-----\n" + "a:" * 100_000,
+        "-----BEGIN PRIVATE KEY-----\n" + "A" * 39 + " " * 100_000,
+        "mysql -pab" * 10_000,
+        "mysql " + "-pabc " * 20_000,
+        "mysql " + " -p'abc\\" * 10_000,
+        "machine " * 20_000,
+        "machine a " + "login b " * 20_000,
+        "echo a" * 20_000,
+        "echo " + "a" * 100_000,
+        "https://" * 20_000,
+        "https://" + "a1" * 100_000,
         "curl -u " * 20_000,
         "curl " + "-u a:" * 40_000,
         "cookie:a=" * 20_000,
@@ -430,6 +558,106 @@ def test_a_nested_object_goes_by_its_own_keys() -> None:
     assert redact_json(value) == {
         "credentials": {"user": "me", "password": MARK, "list": [{"token": MARK}, "x"]}
     }
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        # numbers, under a password's name only
+        ({"password": 48151623}, {"password": MARK}),
+        ({"dbPasswd": [48151623]}, {"dbPasswd": [MARK]}),
+        # objects and lists under a secret's name
+        ({"password": {"value": "swordfish"}}, {"password": {"value": MARK}}),
+        ({"password": {"a": [{"b": "swordfish"}]}}, {"password": {"a": [{"b": MARK}]}}),
+        ({"secrets": ["swordfish"]}, {"secrets": [MARK]}),
+        ({"secrets": {"db": "swordfish"}}, {"secrets": {"db": MARK}}),
+        ({"tokens": [MIXED[:20], "the"]}, {"tokens": [MARK, "the"]}),
+        (
+            {"password": {"type": "string", "default": "swordfish", "title": "The password"}},
+            {"password": {"type": "string", "default": MARK, "title": "The password"}},
+        ),
+        # names beside their values
+        ({"name": "X-Api-Key", "value": "two words"}, {"name": "X-Api-Key", "value": MARK}),
+        ({"Key": "db_password", "Value": "swordfish"}, {"Key": "db_password", "Value": MARK}),
+        (
+            {"name": "Password field", "type": "textbox", "value": "swordfish"},
+            {"name": "Password field", "type": "textbox", "value": MARK},
+        ),
+        (
+            {"element": "Password input", "ref": "e1", "text": "swordfish"},
+            {"element": "Password input", "ref": "e1", "text": MARK},
+        ),
+        (
+            {"selector": 'input[name="password"]', "value": "swordfish"},
+            {"selector": 'input[name="password"]', "value": MARK},
+        ),
+        (["Authorization", "Basic YTpi"], ["Authorization", MARK]),
+        (
+            [["user", "michael"], ["password", "swordfish"]],
+            [["user", "michael"], ["password", MARK]],
+        ),
+        (
+            ["Host", "h", "X-Api-Key", "abcd1234", "Accept", "*/*"],
+            ["Host", "h", "X-Api-Key", MARK, "Accept", "*/*"],
+        ),
+        (["x", "--password", "two words", "y"], ["x", "--password", MARK, "y"]),
+        (["x", "--api-key", "swordfish"], ["x", "--api-key", MARK]),
+        # commands and keys spread over a list
+        (["sshpass", "-p", "two words", "ssh"], ["sshpass", "-p", COMMAND, "ssh"]),
+        (["docker", "login", "-p", "swordfish"], ["docker", "login", "-p", COMMAND]),
+        (["mysql", "-pswordfish", "db"], ["mysql", f"-p{COMMAND}", "db"]),
+        (
+            [" a", f"+{RSA[0].strip()}", f"+{BASE64_LINE}", f"+{RSA[1]}", " b"],
+            [" a", "+[redacted:private-key]", *["[redacted:private-key]"] * 2, " b"],
+        ),
+        (
+            [RSA[0], 1, f"{BASE64_LINE}\n", f"{RSA[1]}\n", "x"],
+            [
+                "[redacted:private-key]",
+                1,
+                "[redacted:private-key]",
+                "[redacted:private-key]\n",
+                "x",
+            ],
+        ),
+    ],
+)
+def test_a_name_reaches_what_is_in_it_and_beside_it(value: object, expected: object) -> None:
+    assert redact_json(value) == expected
+    assert redact_json(expected) == expected
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"password": 1234, "pass": 12, "token": 48151623, "max_tokens": 1234567},
+        {"tokens": 1234567, "passwords": 1234567, "password_timeout": 1234567, "port": 543210},
+        {"password": True, "secret": None},
+        {"password": {"type": "string", "description": "the password to use", "minLength": 8}},
+        {"token": {"type": ["string", "null"], "pattern": "^[a-z]+$", "enum": ["first", "other"]}},
+        {"properties": {"password": {"$ref": "#/definitions/password"}}},
+        {"token": {"description": "how to find it", "required": True, "type": "password"}},
+        {"secrets": {"db_password": {"file": "./db_password.txt"}}},
+        {"secrets": ["db_password", "API_TOKEN"]},
+        {"secrets": "inherit"},
+        {"tokens": ["def", "function", "name"], "usage": {"tokens": {"input": 1234567}}},
+        {"name": "password", "type": "string", "description": "the password to use"},
+        {"name": "DB_PASSWORD", "valueFrom": {"secretKeyRef": {"name": "db-secret"}}},
+        {"name": "theme", "value": "swordfish"},
+        {"name": "api_key", "value": "${API_KEY}"},
+        {"id": "rotate-token", "content": "Rotate it", "status": "pending"},
+        ["username", "password", "email"],
+        ["password", "email"],
+        ["Authorization", "Content-Type", "Accept"],
+        ["x", "--password", "--verbose"],
+        ["x", "--password", "PASSWORD"],
+        ["mkdir", "-p", "somewhere"],
+        ["a token", "of mine"],
+        ["-----BEGIN PRIVATE KEY-----", "is how it begins"],
+    ],
+)
+def test_a_structure_about_secrets_stays(value: object) -> None:
+    assert redact_json(value) == value
 
 
 def test_keys_are_redacted_kept_apart_and_in_order() -> None:
