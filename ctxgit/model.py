@@ -187,6 +187,11 @@ class Observed(Event):
     previous: str = ""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Cleared(Event):
+    """The working set was ended by hand: its tasks and chunks leave the tree."""
+
+
 # --- state: what the events add up to ----------------------------------------------------
 
 
@@ -195,10 +200,10 @@ class Session:
     """The facts about a session that are not about one of its turns, tasks or chunks.
 
     ``ended`` is the reason of its end, empty while it goes on. ``activations`` counts
-    task activations, so that the last activated task can be told, ``chunks`` all chunks
-    there ever were. ``boundary_open`` is
-    true from a compaction until the session goes on: all that tells of a compaction in
-    between tells of the same one.
+    task activations, so that the last activated task can be told; ``tasks`` and ``chunks``
+    count all there ever were. ``boundary_open`` is true from a compaction until the session
+    goes on: all that tells of a compaction in between tells of the same one. ``cleared`` is
+    true from a clear by hand until the user asks for something else.
     """
 
     id: str
@@ -213,9 +218,11 @@ class Session:
     transcript_path: str = ""
     client_pid: str = ""
     previous: str = ""
+    tasks: int = 0
     chunks: int = 0
     compactions: int = 0
     boundary_open: bool = False
+    cleared: bool = False
     activations: int = 0
 
 
@@ -296,6 +303,38 @@ class Chunk:
     media: tuple[Media, ...] = ()
 
 
+# --- events that carry a part of a state ---------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adopted(Event):
+    """The working set was replaced by ``tasks``; ``source`` names where they are from."""
+
+    source: str = ""
+    tasks: tuple[Task, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Returned:
+    """A chunk that comes back from history, with its task, if it had one.
+
+    ``session`` is the id of the session whose history that is, ``files`` maps the endings
+    of its files (``.toml``, ``.md``, …) to their contents.
+    """
+
+    session: str
+    chunk: Chunk
+    task: Task | None
+    files: Json
+
+
+@dataclass(frozen=True, kw_only=True)
+class Restored(Event):
+    """Chunks came back into the working set by hand."""
+
+    chunks: tuple[Returned, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class State:
     """All that a session's recorded events add up to.
@@ -312,6 +351,12 @@ class State:
     def current_turn(self) -> int:
         """The number of the latest turn, 0 before the first prompt."""
         return max(self.turns, default=0)
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing was asked and nothing is at work: a clear would lose nothing."""
+        asked = any(turn.headline for turn in self.turns.values())
+        return not (self.tasks or self.chunks or asked)
 
     @property
     def newest_chunk(self) -> Chunk | None:

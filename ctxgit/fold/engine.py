@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
-from ctxgit.fold import chunks, sessions, tasks, turns
+from ctxgit.fold import chunks, sessions, tasks, turns, workingset
 from ctxgit.model import (
+    Adopted,
+    Cleared,
     Compacted,
     CompactionAnnounced,
     Event,
     Observed,
     PromptSubmitted,
+    Restored,
     Session,
     SessionEnded,
     SessionStarted,
@@ -22,6 +26,19 @@ from ctxgit.model import (
 )
 from ctxgit.records import replace
 
+RULES: dict[type[Event], Callable[[State, Any], State]] = {
+    SessionStarted: sessions.started,
+    SessionEnded: sessions.ended,
+    Compacted: sessions.compacted,
+    Observed: sessions.observed,
+    PromptSubmitted: turns.prompted,
+    TurnStopped: turns.stopped,
+    ToolFinished: chunks.finished,
+    TasksChanged: tasks.changed,
+    Cleared: workingset.cleared,
+    Adopted: workingset.adopted,
+    Restored: workingset.restored,
+}
 GOING_ON = (PromptSubmitted, ToolFinished, TurnStopped, CompactionAnnounced, SessionEnded)
 """Events of the main loop after which a compaction is another one than that before."""
 
@@ -33,25 +50,8 @@ def fold(state: State | None, event: Event) -> State:
     has no rule only moves the session's ``updated_at``.
     """
     state = _touched(state, event)
-    match event:
-        case SessionStarted():
-            return sessions.started(state, event)
-        case SessionEnded():
-            return sessions.ended(state, event)
-        case Compacted():
-            return sessions.compacted(state)
-        case Observed():
-            return sessions.observed(state, event)
-        case PromptSubmitted():
-            return turns.prompted(state, event)
-        case TurnStopped():
-            return turns.stopped(state, event)
-        case ToolFinished():
-            return chunks.finished(state, event)
-        case TasksChanged():
-            return tasks.changed(state, event)
-        case _:
-            return state
+    rule = RULES.get(type(event))
+    return rule(state, event) if rule else state
 
 
 def steps(state: State | None, events: Iterable[Event]) -> Iterator[Step]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctxgit.model import Observed, SessionEnded, SessionStarted, State
+from ctxgit.model import Compacted, Observed, SessionEnded, SessionStarted, State
 from ctxgit.records import replace
 from ctxgit.text import one_line, replace_surrogates
 
@@ -33,7 +33,7 @@ def started(state: State, event: SessionStarted) -> State:
     )
 
 
-def compacted(state: State) -> State:
+def compacted(state: State, _: Compacted) -> State:
     """Count the compaction, unless the start that belongs to it, or another report, did."""
     session = state.session
     return replace(

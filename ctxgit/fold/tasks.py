@@ -94,7 +94,7 @@ def _apply(state: State, event: TasksChanged, change: TaskChange, task: Task) ->
 def _declared(state: State, event: TasksChanged, change: TaskChange) -> Task:
     subject = _subject(change) or (f"task {change.key}" if change.key else "untitled")
     return Task(
-        number=max(state.tasks, default=0) + 1,
+        number=state.session.tasks + 1,
         name=slugify(subject),
         subject=subject,
         status=TaskStatus.PENDING,
@@ -111,7 +111,7 @@ def with_status(state: State, task: Task, status: TaskStatus | None, at: datetim
     Becoming active counts an activation, also when it was active before: the last one
     activated is the one that work is tagged with.
     """
-    session = state.session
+    session = replace(state.session, tasks=max(state.session.tasks, task.number))
     if status is TaskStatus.ACTIVE:
         session = replace(session, activations=session.activations + 1)
         task = replace(task, status=status, activation=session.activations, ended_at=None)

@@ -25,6 +25,7 @@ def prompted(state: State, event: PromptSubmitted) -> State:
         turn = state.turns[state.current_turn]
         ids = (event.prompt_id,) if event.prompt_id else ()
         return put(state, replace(turn, prompt_ids=(*turn.prompt_ids, *ids), ended_at=None))
+    state = replace(state, session=replace(state.session, cleared=False))
     turn = Turn(
         number=state.current_turn + 1,
         started_at=event.at,
