@@ -10,12 +10,15 @@ import os.path
 from collections.abc import Iterable, Iterator, Sequence
 
 from ctxgit.model import (
+    Adopted,
     Chunk,
+    Cleared,
     Compacted,
     CompactionAnnounced,
     Event,
     PromptKind,
     PromptSubmitted,
+    Restored,
     SessionEnded,
     SessionStarted,
     State,
@@ -32,11 +35,16 @@ from ctxgit.text import counted, one_line
 from ctxgit.tokens import format_tokens
 
 SUBJECT_LENGTH = 72
+CLEARED_SUBJECT = "End the session (clear)"
+"""The subject of the commit that ends with a plain ``/clear``."""
 LISTED_CHUNKS = 20
 CLOSING = {
     TurnStopped: "Stop",
     Compacted: "PostCompact",
     SessionEnded: "SessionEnd",
+    Cleared: "Clear",
+    Adopted: "Load",
+    Restored: "Restore",
 }
 """Events that end something, with the client's word for them."""
 
@@ -77,8 +85,9 @@ def _is_boundary(step: Step) -> bool:
 
 
 def _finished(step: Step) -> list[Task]:
+    """Return the tasks that were done in this step; those that came back done were before."""
     before = step.before.tasks if step.before else {}
-    if before is step.after.tasks:
+    if before is step.after.tasks or isinstance(step.event, (Adopted, Restored)):
         return []
     return [
         task
@@ -134,8 +143,16 @@ def _commit(group: _Group, session_name: str, trees: dict[str, str]) -> Commit:
         message=_message(group),
         files={**group.files, layout.SESSION_FILE: layout.session_file(group.after)},
         trees=trees,
-        tags=tuple(layout.task_tag(session_name, task) for task in group.finished),
+        tags=tuple(_tags(group, session_name)),
     )
+
+
+def _tags(group: _Group, session_name: str) -> Iterator[str]:
+    """Yield the full names of the refs that shall point at the commit."""
+    for task in group.finished:
+        yield layout.task_tag(session_name, task)
+    if isinstance(group.last.event, SessionEnded) and layout.lost_in_clear(group.after):
+        yield layout.cleared_ref(session_name, group.after.session.updated_at)
 
 
 def _message(group: _Group) -> str:
@@ -176,6 +193,12 @@ def _ending(group: _Group) -> str:
     if _is_boundary(group.last) and isinstance(group.last.event, SessionStarted):
         return f"Compact the context ({session.compactions})"
     match group.last.event:
+        case Cleared():
+            return "Clear the working set"
+        case Adopted(source=source):
+            return f"Go on from {source}"
+        case Restored(chunks=chunks):
+            return f"Bring back {len(chunks)} result{'s' * (len(chunks) != 1)}"
         case Compacted(trigger=trigger):
             how = f" ({trigger})" if trigger else ""
             return f"Keep the client's summary of compaction {session.compactions}{how}"

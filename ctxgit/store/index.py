@@ -11,13 +11,13 @@ from ctxgit.errors import StoreError
 from ctxgit.model import Chunk, State
 from ctxgit.paths import StorePaths
 from ctxgit.records import dataclass
-from ctxgit.store import layout, sessions
+from ctxgit.store import layout, sessions, touched
 from ctxgit.store.git import Git
 
 if TYPE_CHECKING:
     import sqlite3
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 SCHEMA = """
 CREATE TABLE session (
     key TEXT PRIMARY KEY, name TEXT NOT NULL, tip TEXT NOT NULL, work_tree TEXT NOT NULL,
@@ -28,7 +28,12 @@ CREATE TABLE chunk (
     id TEXT NOT NULL, session TEXT NOT NULL, path TEXT NOT NULL, tip TEXT NOT NULL,
     PRIMARY KEY (id, session)
 ) WITHOUT ROWID;
+CREATE TABLE touched (
+    path TEXT NOT NULL, tip TEXT NOT NULL, PRIMARY KEY (path, tip)
+) WITHOUT ROWID;
+CREATE TABLE walked (name TEXT PRIMARY KEY, tip TEXT NOT NULL) WITHOUT ROWID;
 """
+TABLES = ("session", "chunk", "touched", "walked")
 BUSY_SECONDS = 5.0
 
 
@@ -150,6 +155,11 @@ class Index:
         fields = [column[0] for column in rows.description]
         return [SessionEntry(**dict(zip(fields, row, strict=True))) for row in rows]
 
+    def work_trees(self) -> list[str]:
+        """Return the work trees that sessions were in."""
+        rows = self.connection.execute("SELECT DISTINCT work_tree FROM session")
+        return [root for (root,) in rows if root]
+
     def chunks(self, prefix: str) -> list[ChunkEntry]:
         """Return the chunks whose id begins with ``prefix``, at most a dozen."""
         rows = self.connection.execute(
@@ -157,6 +167,40 @@ class Index:
             (prefix, prefix + "\U0010ffff"),
         )
         return [ChunkEntry(id=row[0], session=row[1], path=row[2], tip=row[3]) for row in rows]
+
+    def touching(self, git: Git, places: Iterable[str]) -> set[str]:
+        """Return the commits that added a chunk that read or wrote one of ``places``.
+
+        These are absolute paths of files or folders. Takes in first what was committed since
+        the last time: every commit of a session counts, whatever became of its chunks.
+        """
+        self._walk(git)
+        found: set[str] = set()
+        for place in places:
+            folder = place.rstrip("/") + "/"
+            rows = self.connection.execute(
+                "SELECT tip FROM touched WHERE path = ? OR (path >= ? AND path < ?)",
+                (place, folder, folder[:-1] + chr(ord("/") + 1)),
+            )
+            found |= {tip for (tip,) in rows}
+        return found
+
+    def _walk(self, git: Git) -> None:
+        """Bring what commits touched up to the branches, whatever moved them."""
+        walked = dict(self.connection.execute("SELECT name, tip FROM walked"))
+        tips = git.refs(layout.SESSIONS)
+        if walked == tips:
+            return
+        left = [tip for name, tip in walked.items() if tips.get(name) != tip]
+        lost = touched.commits(git, left, without=tips.values()) if left else []
+        new = touched.commits(git, tips.values(), without=walked.values())
+        paths = list(touched.touched_paths(git, new))
+        with self.connection:
+            for commit in lost:
+                self.connection.execute("DELETE FROM touched WHERE tip = ?", (commit,))
+            self.connection.executemany("INSERT OR IGNORE INTO touched VALUES (?, ?)", paths)
+            self.connection.execute("DELETE FROM walked")
+            self.connection.executemany("INSERT INTO walked VALUES (?, ?)", tips.items())
 
 
 @contextmanager
@@ -221,7 +265,7 @@ def _connect(store: StorePaths) -> sqlite3.Connection:
         if version != SCHEMA_VERSION:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.executescript(
-                "BEGIN IMMEDIATE; DROP TABLE IF EXISTS session; DROP TABLE IF EXISTS chunk;"
+                f"BEGIN IMMEDIATE; {''.join(f'DROP TABLE IF EXISTS {name}; ' for name in TABLES)}"
                 f"{SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT"
             )
             if not in_memory:

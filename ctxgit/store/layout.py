@@ -18,14 +18,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import datetime
 from typing import TypeVar
 
-from ctxgit.documents import Table, dump_toml, jsonable, to_table
+from ctxgit.documents import Table, dump_toml, jsonable, load_toml, to_table
 from ctxgit.model import (
     Chunk,
     Compacted,
     PromptKind,
     PromptSubmitted,
+    Restored,
+    Returned,
     Session,
     State,
     Step,
@@ -41,6 +44,9 @@ Record = TypeVar("Record", Task, Turn)
 SESSION_FILE = "session.toml"
 EVENTS_FILE = ".events"
 KNOWLEDGE = "knowledge"
+HEADER = ".toml"
+CHUNK_ENDINGS = (HEADER, ".md", ".input.json")
+INPUT_KEYS = ("input", "input_json")
 SHELF, RACK = 16, 32
 TASKS_WITHOUT_SHELF = 64
 HEADER_INPUT_BYTES = 4096
@@ -48,11 +54,29 @@ HEADER_INPUT_BYTES = 4096
 
 SESSIONS = "refs/heads/session/"
 TASK_TAGS = "refs/tags/task/"
+CLEARED = "refs/heads/cleared/"
+DAY_LENGTH = len("2026-01-02-")
 
 
 def task_tag(session_name: str, task: Task) -> str:
     """Return the full ref that marks the state in which ``task`` was done."""
     return f"{TASK_TAGS}{session_name}/{task.label}"
+
+
+def short_id(session_name: str) -> str:
+    """Return the part of the session's id that its branch, named so, is told by."""
+    return session_name[DAY_LENGTH:]
+
+
+def cleared_ref(session_name: str, at: datetime) -> str:
+    """Return the full ref that keeps the state that was cleared at that time."""
+    return f"{CLEARED}{at:%Y-%m-%d-%H%M%S}-{short_id(session_name)}"
+
+
+def lost_in_clear(state: State) -> bool:
+    """Whether the client's ``/clear`` ended ``state``, and there was something to lose."""
+    session = state.session
+    return session.ended == "clear" and not session.cleared and not state.is_blank
 
 
 def shelf(number: int) -> str:
@@ -79,6 +103,16 @@ def chunk_path(state: State, chunk: Chunk) -> str:
     return f"{scope}/{shelf(chunk.place)}/{chunk.id}"
 
 
+def task_dir_of(path: str) -> str:
+    """Return the folder of the task that the chunk at ``path`` is of, empty for a turn's."""
+    folders = path.split("/")[:-1]
+    if folders[:1] != ["tasks"]:
+        return ""
+    while folders[-1].isdigit():  # shelf and rack; a task's folder has its name too
+        folders.pop()
+    return "/".join(folders)
+
+
 def record_kind(path: str) -> type[Session | Turn | Task | Chunk] | None:
     """Return what the file at ``path`` is the record of, ``None`` for other files.
 
@@ -98,8 +132,9 @@ def _is_shelf(folder: str) -> bool:
     return len(folder) == len(shelf(0)) and folder.isdigit()
 
 
-def files(step: Step) -> Iterator[tuple[str, bytes]]:
-    """Yield the files a step adds or changes, but for ``session.toml``."""
+def files(step: Step) -> Iterator[tuple[str, bytes | None]]:
+    """Yield the files a step adds or changes, but for ``session.toml``; ``None`` for gone ones."""
+    yield from _removed(step)
     yield from _changed_records(step)
     match step.event:
         case ToolFinished() as event:
@@ -112,9 +147,46 @@ def files(step: Step) -> Iterator[tuple[str, bytes]]:
             message and agent and kind
         ):
             yield f"agents/{agent}.md", message.encode()
+        case Restored(chunks=returned):
+            yield from _returned_files(step, returned)
         case Compacted(summary=summary) if summary:
             number = step.after.session.compactions
             yield f"compactions/{number:02d}.md", summary.encode()
+
+
+def _removed(step: Step) -> Iterator[tuple[str, None]]:
+    before, after = step.before, step.after
+    if before is None:
+        return
+    if before.chunks is not after.chunks:
+        for chunk in before.chunks.values():
+            if chunk.id not in after.chunks:
+                path = chunk_path(before, chunk)
+                yield from ((path + ending, None) for ending in CHUNK_ENDINGS)
+    if before.tasks is not after.tasks:
+        there = {task_dir(task) for task in after.tasks.values()}
+        for folder in (task_dir(task) for task in before.tasks.values()):
+            if folder not in there:
+                yield f"{folder}/task.toml", None
+
+
+def _returned_files(step: Step, chunks: tuple[Returned, ...]) -> Iterator[tuple[str, bytes]]:
+    known = step.before.chunks if step.before else {}
+    for returned in chunks:
+        chunk = step.after.chunks[returned.chunk.id]
+        if chunk.id in known:
+            continue
+        path = chunk_path(step.after, chunk)
+        for ending, content in returned.files.items():
+            if isinstance(content, bytes):
+                is_moved = ending == HEADER and chunk != returned.chunk
+                yield path + ending, _moved_header(chunk, content) if is_moved else content
+
+
+def _moved_header(chunk: Chunk, header: bytes) -> bytes:
+    """Return the header of a chunk that has another place now, its input as it was."""
+    kept = {name: item for name, item in load_toml(header).items() if name in INPUT_KEYS}
+    return dump_toml(to_table(chunk) | kept)
 
 
 def _opens_a_turn(step: Step) -> bool:

@@ -11,8 +11,8 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ctxgit.errors import StoreLockedError
@@ -41,6 +41,16 @@ def locked(path: Path, *, wait: float, shared: bool = False) -> Iterator[None]:
             fcntl.flock(descriptor, fcntl.LOCK_UN)  # also for a child that is still there
     finally:
         os.close(descriptor)
+
+
+def remove_stale_ref_locks(git_dir: Path, refs: Iterable[str]) -> None:
+    """Remove the locks that a killed git left on ``refs``, full names.
+
+    The caller holds the lock of their only writer, and shares the one against packing.
+    """
+    for ref in refs:
+        with suppress(OSError):
+            (git_dir / f"{ref}.lock").unlink()
 
 
 def _acquire(descriptor: int, kind: int, path: Path, deadline: float) -> None:

@@ -23,7 +23,7 @@ from ctxgit.paths import StorePaths
 from ctxgit.records import dataclass, field, replace
 from ctxgit.store import commits, layout
 from ctxgit.store.git import Git, GitObject
-from ctxgit.store.lock import REFS_LOCK, locked
+from ctxgit.store.lock import REFS_LOCK, locked, remove_stale_ref_locks
 from ctxgit.store.stream import FAST_IMPORT, stream
 
 Record = TypeVar("Record", Session, Turn, Task, Chunk)
@@ -117,7 +117,8 @@ def add(
 
     planned = commits.plan(seen(), session_name=branch.name, events=events, trees=trees)
     with locked(store.runtime / REFS_LOCK, wait=REFS_SECONDS, shared=True):
-        _remove_stale_locks(store, branch, [tag for commit in planned for tag in commit.tags])
+        tags = [tag for commit in planned for tag in commit.tags]
+        remove_stale_ref_locks(store.git_dir, [branch.ref, *tags])
         out = git.run(*FAST_IMPORT, stdin=stream(branch.ref, branch.tip or None, planned))
         made = out.decode().split()
         _tag(git, {tag: oid for c, oid in zip(planned, made, strict=True) for tag in c.tags})
@@ -133,7 +134,7 @@ def add(
 
 
 def restore_tags(store: StorePaths, branch: Branch) -> None:
-    """Make the tags of done tasks that a sync killed after its commits did not come to make.
+    """Make the tags and cleared refs that a sync killed after its commits did not come to make.
 
     The caller holds the session's lock. Raises GitError.
     """
@@ -156,9 +157,21 @@ def restore_tags(store: StorePaths, branch: Branch) -> None:
                 path,
             )
             missing[tag] = found.decode().strip() or branch.tip
+    missing |= _missing_cleared(git, branch)
     with locked(store.runtime / REFS_LOCK, wait=REFS_SECONDS, shared=True):
-        _remove_stale_locks(store, branch, list(missing))
+        remove_stale_ref_locks(store.git_dir, missing)
         _tag(git, missing)
+
+
+def _missing_cleared(git: Git, branch: Branch) -> dict[str, str]:
+    """Return the ref that keeps what the last plain ``/clear`` ended, unless it is there."""
+    words = ("-F", f"--grep={commits.CLEARED_SUBJECT}", "--format=%H")
+    commit = git.run("log", "-1", *words, branch.tip).decode().strip()
+    state = read_state(git, commit) if commit else None
+    if state is None or not layout.lost_in_clear(state):
+        return {}
+    ref = layout.cleared_ref(branch.name, state.session.updated_at)
+    return {} if ref in git.refs(ref) else {ref: commit}
 
 
 def _tag(git: Git, tags: dict[str, str]) -> None:
@@ -276,19 +289,6 @@ def _new_name(git: Git, key: str, started_at: datetime) -> str:
 
 def _shortened(key: str, length: int) -> str:
     return key[:length].rstrip("-_")
-
-
-# --- what a killed process leaves ------------------------------------------------------------
-
-
-def _remove_stale_locks(store: StorePaths, branch: Branch, tags: Sequence[str]) -> None:
-    """Remove ref locks that a killed git left.
-
-    We hold the lock of their only writer, and share the one against packing.
-    """
-    for ref in (branch.ref, *tags):
-        with suppress(OSError):
-            (store.git_dir / f"{ref}.lock").unlink()
 
 
 # --- the copy of the state -------------------------------------------------------------------

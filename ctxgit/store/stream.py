@@ -29,6 +29,7 @@ class Commit:
     ``files`` maps paths to contents, ``None`` deletes the path; ``trees`` maps paths to
     ids of trees that exist. ``tags`` are the full names of refs that shall point at it,
     which is for the caller to see to: fast-import moves one ref after another.
+    With ``is_whole`` the tree holds these and nothing else; without, what the parent had too.
     """
 
     at: datetime
@@ -36,6 +37,7 @@ class Commit:
     files: Mapping[str, bytes | None]
     trees: Mapping[str, str]
     tags: tuple[str, ...] = ()
+    is_whole: bool = False
 
 
 def stream(ref: str, parent: str | None, commits: Sequence[Commit]) -> Iterator[bytes]:
@@ -57,6 +59,8 @@ def _commit(ref: str, parent: str | None, mark: int, commit: Commit) -> Iterator
     yield _data(commit.message.encode())
     if parent is not None:
         yield f"from {parent}\n".encode()
+    if commit.is_whole:
+        yield b"deleteall\n"
     for path, oid in commit.trees.items():
         yield f"M 040000 {oid} {_plain(path)}\n".encode()
     for path, content in sorted(commit.files.items(), key=_order):

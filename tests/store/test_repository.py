@@ -12,7 +12,7 @@ import pytest
 import ctxgit
 from ctxgit import resources
 from ctxgit.errors import GitError, StoreError, StoreVersionError
-from ctxgit.look.log import read_log
+from ctxgit.look.log import LogQuery, read_log
 from ctxgit.paths import StorePaths
 from ctxgit.store import repository
 from ctxgit.store.git import Git
@@ -222,7 +222,7 @@ def test_what_the_user_has_set_up_for_git_stays_out(
     names = repo.run("ls-tree", "-r", "--name-only", "main").decode().split()
     assert set(names) == there
     assert not (new.git_dir / "hooks").exists()
-    assert [entry.subject for entry in read_log(repo, limit=5)] == [story_subject]
+    assert [entry.subject for entry in read_log(repo, LogQuery(limit=5))] == [story_subject]
 
 
 def test_of_many_who_make_it_at_once_one_does(new: StorePaths) -> None:
