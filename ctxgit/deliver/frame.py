@@ -20,6 +20,16 @@ def escape(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
+def escape_tags(text: str) -> str:
+    """Return stored text so that it opens and ends no tag, and is else to be read as it is."""
+    return text.replace("<", "&lt;")
+
+
+def enclosed(text: str) -> str:
+    """Return ``text``, escaped already, in the frame, whole."""
+    return "\n".join([OPENING, NOTICE, text.rstrip("\n"), CLOSING]) + "\n"
+
+
 def units(text: str) -> int:
     """Return the length of ``text`` in UTF-16 units, in which the client counts."""
     return len(text) + sum(character > "\uffff" for character in text)

@@ -18,6 +18,11 @@ USAGE = (
     ' commit again; `ctx task start "SUBJECT"` and `ctx task done` say what work is for.'
 )
 
+CLEARED = (
+    "was cleared on purpose: what it held is not needed now."
+    " `ctx load @cleared` shows it again, `ctx fork @cleared` takes it back."
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
@@ -50,6 +55,9 @@ def recap(source: Source, *, limit: int) -> str:
 def _lines(source: Source) -> Iterator[str]:
     """Yield the lines, those that belong together as one."""
     state = source.state
+    if state.session.cleared:
+        yield escape(f"Session {source.name} {CLEARED}")
+        return
     yield escape(_session_line(source))
     tasks = sorted(state.tasks.values(), key=lambda task: -task.activation)
     yield from _section("Open tasks", [_task_line(task) for task in tasks if task.status.is_open])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -17,8 +18,8 @@ TAG = "tag: "
 class LogEntry:
     """A commit of a session.
 
-    ``branch`` is the short name of the branch (or what was asked for) that it was found on,
-    ``branches`` and ``tags`` those of the refs that point at it.
+    ``branch`` is the short name of the branch that it was found on, empty if it was found by
+    its id; ``branches`` and ``tags`` are those of the refs that point at it.
     """
 
     commit: str
@@ -47,18 +48,58 @@ class _Trailers:
         return int(text) if text.isascii() and text.isdigit() else 0
 
 
-def read_log(git: Git, *, limit: int, refs: tuple[str, ...] = ()) -> list[LogEntry]:
-    """Return the newest ``limit`` commits of ``refs``, of all session branches without any.
+@dataclass(frozen=True, kw_only=True)
+class LogQuery:
+    """Which commits are wanted: all that meet every condition, newest first.
 
-    Newest first. Raises GitError for a ref that does not exist.
+    ``refs`` are those to begin at, all session branches without any. ``since`` is in git's
+    words for a date; ``task`` a label, or the beginning of one up to a ``-``; ``grep`` a text
+    in the message, in any case. ``among`` holds commits to choose from.
     """
-    chosen = refs or (f"--branches={layout.SESSIONS.removeprefix('refs/heads/')}*",)
+
+    limit: int
+    refs: tuple[str, ...] = ()
+    since: str = ""
+    task: str = ""
+    grep: str = ""
+    among: frozenset[str] | None = None
+
+
+def read_log(git: Git, query: LogQuery) -> list[LogEntry]:
+    """Return the commits that ``query`` asks for. Raises GitError for an unknown ref."""
     template = "%x00".join(FIELDS)  # a NUL is the one character that no message can hold
-    options = (f"--max-count={limit}", f"--format={template}", "-z", "--source")
-    out = git.run("log", *options, "--no-show-signature", *chosen, "--")
+    options = [f"--max-count={query.limit}", f"--format={template}", "-z", "--source"]
+    options.append("--no-show-signature")
+    options += [f"--since={query.since}"] if query.since else []
+    patterns = [_literally(query.grep)] if query.grep else []
+    if query.task:
+        end = "" if query.task.endswith("-") else "$"
+        patterns.append(f"^Ctx-Task: {_literally(query.task)}{end}")
+    if patterns:
+        options += ["--basic-regexp", "--all-match", "--regexp-ignore-case"]
+        options += [f"--grep={pattern}" for pattern in patterns]
+    begin = query.refs or (f"--branches={layout.SESSIONS.removeprefix('refs/heads/')}*",)
+    stdin = b""
+    if query.among is not None:
+        chosen = _reached(git, query) if query.refs else query.among
+        if not chosen:
+            return []
+        stdin = "".join(f"{commit}\n" for commit in sorted(chosen)).encode()
+        begin = ("--no-walk=sorted", "--stdin")
+    out = git.run("log", *options, *begin, *([] if stdin else ["--"]), stdin=stdin)
     fields = out.decode("utf-8", "replace").split("\0")
     width = len(FIELDS)
     return [_entry(fields[at : at + width]) for at in range(0, len(fields) - width + 1, width)]
+
+
+def _reached(git: Git, query: LogQuery) -> frozenset[str]:
+    reached = git.run("rev-list", *query.refs, "--").decode().split()
+    return (query.among or frozenset()).intersection(reached)
+
+
+def _literally(text: str) -> str:
+    """Return the basic regular expression that matches ``text`` and nothing else."""
+    return re.sub(r"([\\.*^$\[])", r"\\\1", text)
 
 
 def _entry(fields: Sequence[str]) -> LogEntry:
@@ -73,7 +114,7 @@ def _entry(fields: Sequence[str]) -> LogEntry:
         short=short,
         at=datetime.fromtimestamp(int(at), UTC),
         subject=subject,
-        branch=source.removeprefix("refs/heads/"),
+        branch="" if source == commit else source.removeprefix("refs/heads/"),
         session=trailers.one("Ctx-Session"),
         event=trailers.one("Ctx-Event"),
         tasks=tuple(trailers.values.get("Ctx-Task", ())),

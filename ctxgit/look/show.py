@@ -1,17 +1,23 @@
-"""One thing of the store, whole: a chunk, or a commit."""
+"""One thing of the store, whole: a chunk, a commit, a knowledge entry."""
 
 from __future__ import annotations
 
 import json
+import re
+from datetime import UTC, datetime
 
 from ctxgit.documents import Table, load_toml
 from ctxgit.errors import NotFoundError, StoreError
-from ctxgit.look.log import LogEntry, read_log
+from ctxgit.look.log import LogEntry, LogQuery, read_log
 from ctxgit.records import dataclass
-from ctxgit.store.git import Git
+from ctxgit.store import layout
+from ctxgit.store.git import Git, GitObject
 from ctxgit.store.index import ChunkEntry
 
 SHOWN_FILES = ("--format=", "--name-status", "-z", "--no-renames", "--no-ext-diff")
+MAIN = "refs/heads/main"
+ENTRY = ".md"
+_COMMITTER = re.compile(rb"^committer .*> ([0-9]+) [+-][0-9]{4}$", re.MULTILINE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +41,14 @@ class ShownCommit:
     files: tuple[tuple[str, str], ...]
 
 
+@dataclass(frozen=True, kw_only=True)
+class ShownEntry:
+    """A knowledge entry on main: its path in the tree and its whole text."""
+
+    path: str
+    text: str
+
+
 def read_chunk(git: Git, entry: ChunkEntry) -> ShownChunk:
     """Return the chunk that the index names. Raises StoreError when its files are gone."""
     base = f"{entry.tip}:{entry.path}"
@@ -56,6 +70,35 @@ def read_chunk(git: Git, entry: ChunkEntry) -> ShownChunk:
     )
 
 
+def read_entry(git: Git, name: str) -> ShownEntry | None:
+    """Return the knowledge entry on main with that path, whole or below its folder, or slug."""
+    out = git.run("ls-tree", "-r", "-z", MAIN, f"{layout.KNOWLEDGE}/")
+    lines = out.decode("utf-8", "replace").split("\0")
+    listed = [line.split(" ", 2)[2].split("\t", 1) for line in lines if line]
+    wanted = name.removeprefix(f"{layout.KNOWLEDGE}/").removesuffix(ENTRY)
+    found = [
+        (oid, path)
+        for oid, path in listed
+        if f"/{path.removesuffix(ENTRY)}".endswith(f"/{wanted}") and path.endswith(ENTRY)
+    ]
+    if len(found) > 1:
+        shown = ", ".join(path for _, path in found[:5])
+        raise NotFoundError(f"{name} is ambiguous: {shown}", hint="give more of the path")
+    if not found:
+        return None
+    ((oid, path),) = found
+    (blob,) = git.objects([oid])
+    return ShownEntry(path=path, text=blob.content.decode("utf-8", "replace") if blob else "")
+
+
+def commit_time(commit: GitObject | None) -> datetime:
+    """Return when a commit was made; raises StoreError when it is none."""
+    found = _COMMITTER.search(commit.content) if commit else None
+    if found is None:
+        raise StoreError(f"{commit.oid if commit else 'a commit'} is not there, or no commit")
+    return datetime.fromtimestamp(int(found[1]), UTC)
+
+
 def read_commit(git: Git, name: str) -> ShownCommit:
     """Return the commit that ``name`` names. Raises NotFoundError when none is."""
     (found,) = git.objects([f"{name}^{{commit}}"])
@@ -64,7 +107,7 @@ def read_commit(git: Git, name: str) -> ShownCommit:
             f"nothing in the store is called {name}",
             hint="`ctx log` shows commits, `ctx task show` the chunks of a task",
         )
-    (entry,) = read_log(git, limit=1, refs=(found.oid,))
+    (entry,) = read_log(git, LogQuery(limit=1, refs=(found.oid,)))
     listing = git.run("show", *SHOWN_FILES, found.oid)
     parts = listing.decode("utf-8", "replace").strip("\0").split("\0")
     message = found.content.partition(b"\n\n")[2].decode("utf-8", "replace")

@@ -12,11 +12,14 @@ import ctxgit
 PACKAGE = Path(ctxgit.__file__).parent
 HOMES = {
     "git": "store/repository.py",
-    "rich": "cli/render.py",
+    "markdown_it": "markdown.py",
+    "rich": "cli/drawing.py",
     "sqlite3": "store/index.py",
     "tomli_w": "documents.py",
-    "typer": "cli/app.py",
 }
+
+
+WITH_OPTIONS = {"cli/app.py", "cli/options.py", "cli/state_verbs.py"}
 
 
 def importers(library: str) -> set[str]:
@@ -44,6 +47,10 @@ def importers(library: str) -> set[str]:
 @pytest.mark.parametrize(("library", "home"), HOMES.items(), ids=HOMES)
 def test_a_library_has_one_home(library: str, home: str) -> None:
     assert importers(library) == {home}
+
+
+def test_the_command_line_is_parsed_where_verbs_are_wired() -> None:
+    assert importers("typer") == WITH_OPTIONS
 
 
 def test_this_test_sees_imports() -> None:
