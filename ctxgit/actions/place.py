@@ -7,10 +7,12 @@ from pathlib import Path
 
 from ctxgit import config, gitdir, paths
 from ctxgit.claude.payload import session_key
+from ctxgit.documents import load_toml
 from ctxgit.errors import NotFoundError, NotInProjectError, StoreError
+from ctxgit.model import State
 from ctxgit.records import dataclass
 from ctxgit.store import index, layout, repository, sessions
-from ctxgit.store.git import Git
+from ctxgit.store.git import Git, GitObject
 from ctxgit.text import replace_surrogates
 
 
@@ -108,9 +110,45 @@ def _named(name: str, opened: index.Index) -> index.SessionEntry:
     raise NotFoundError(f"there is no session {name}", hint=hint)
 
 
+def current_branch(place: Place) -> tuple[sessions.Branch, State]:
+    """Return the branch and state of the session that is meant. Raises NotFoundError."""
+    with index.opened(place.store) as opened:
+        opened.refresh(Git(place.store.git_dir))
+        entry = find_session(place, opened)
+    branch = load_branch(place, entry)
+    if branch.state is None:
+        raise NotFoundError(f"session {entry.name} has no state")
+    return branch, branch.state
+
+
 def load_branch(place: Place, entry: index.SessionEntry) -> sessions.Branch:
     """Return the branch of a listed session with its state."""
-    state = sessions.cached_state(place.store, entry.key, entry.tip)
-    if state is None:
-        state = sessions.read_state(Git(place.store.git_dir), entry.tip)
-    return sessions.Branch(key=entry.key, name=entry.name, tip=entry.tip, state=state)
+    state = state_at(place, entry.key, entry.tip)
+    (knowledge,) = Git(place.store.git_dir).objects([f"{entry.tip}:{layout.KNOWLEDGE}"])
+    return sessions.Branch(
+        key=entry.key,
+        name=entry.name,
+        tip=entry.tip,
+        state=state,
+        knowledge=knowledge.oid if knowledge else "",
+    )
+
+
+def state_at(place: Place, key: str, commit: str) -> State:
+    """Return the state of session ``key`` that ``commit`` holds. Raises StoreError."""
+    state = sessions.cached_state(place.store, key, commit)
+    return state or sessions.read_state(Git(place.store.git_dir), commit)
+
+
+def session_at(place: Place, commit: str, facts: GitObject) -> tuple[sessions.Branch, State]:
+    """Return the session that ``commit`` holds, ``facts`` being its ``session.toml``.
+
+    It is called by its id's beginning there. Raises StoreError.
+    """
+    try:
+        key = str(load_toml(facts.content).get("id"))
+    except ValueError as error:
+        raise StoreError(f"{layout.SESSION_FILE} in {commit} is damaged: {error}") from error
+    state = state_at(place, key, commit)
+    name = key[: sessions.SHORT_ID]
+    return sessions.Branch(key=key, name=name, tip=commit, state=state), state

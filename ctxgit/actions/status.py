@@ -8,7 +8,7 @@ from datetime import datetime
 from ctxgit.actions.place import Place, find_session, load_branch
 from ctxgit.capture import spool
 from ctxgit.errors import NotFoundError
-from ctxgit.model import Chunk, State
+from ctxgit.model import Chunk, State, Task
 from ctxgit.records import dataclass
 from ctxgit.store import index
 from ctxgit.store.git import Git
@@ -96,6 +96,11 @@ def status(place: Place) -> StatusResult:
 
 def task_rows(state: State) -> tuple[TaskRow, ...]:
     """Return the tasks of a session in order of their numbers."""
+    return rows_of(state.tasks.values())
+
+
+def rows_of(tasks: Iterable[Task]) -> tuple[TaskRow, ...]:
+    """Return tasks as they are listed."""
     return tuple(
         TaskRow(
             number=task.number,
@@ -106,7 +111,7 @@ def task_rows(state: State) -> tuple[TaskRow, ...]:
             chunks=task.chunks,
             tokens=task.tokens,
         )
-        for task in state.tasks.values()
+        for task in tasks
     )
 
 

@@ -1,21 +1,29 @@
 """``ctx task``: say what work is for, where the client has no tools for it.
 
-A verb leaves an event in the spool, as a hook does, and syncs: so tasks declared by hand
-and by tools go the same way.
+A verb is an event, folded by the rules that those of the client's tools are folded by.
 """
 
 from __future__ import annotations
 
-from ctxgit.actions.place import Place, find_session, load_branch
+from datetime import datetime
+
+from ctxgit.actions.place import Place, current_branch
+from ctxgit.actions.rewrite import apply
 from ctxgit.actions.status import ChunkRow, TaskRow, chunk_rows, task_rows
-from ctxgit.actions.sync import sync
-from ctxgit.capture import spool
-from ctxgit.claude.payload import task_payload
 from ctxgit.errors import NotFoundError, UsageError
-from ctxgit.model import State, Task, TaskChange, TaskStatus
+from ctxgit.fold.tasks import BY_HAND
+from ctxgit.model import Event, State, Task, TaskChange, TasksChanged, TaskStatus
 from ctxgit.records import dataclass
-from ctxgit.store import index, layout, sessions
-from ctxgit.store.git import Git
+from ctxgit.redact import redact
+from ctxgit.store import layout, sessions
+from ctxgit.text import one_line
+
+VERBS = {
+    TaskStatus.ACTIVE: "use",
+    TaskStatus.DONE: "done",
+    TaskStatus.ABANDONED: "abandon",
+    TaskStatus.PENDING: "pending",
+}
 
 MANY_DIGITS = 10
 """No session has tasks whose number is that long; Python refuses to read a much longer one."""
@@ -57,8 +65,9 @@ def start(place: Place, subject: str, *, after: tuple[str, ...] = ()) -> TaskRes
         raise UsageError("a task needs a subject", hint='try: ctx task start "Fix the login"')
     key, state = _state(place)
     blocked_by = tuple(str(_find(state, name).number) for name in after)
-    change = TaskChange(subject=subject, status=TaskStatus.ACTIVE, blocked_by=blocked_by)
-    return _tell(place, key, change)
+    clean = redact(subject)
+    change = TaskChange(subject=clean, status=TaskStatus.ACTIVE, blocked_by=blocked_by)
+    return _tell(place, key, change, verb="task start", summary=one_line(clean, 80))
 
 
 def set_status(place: Place, name: str | None, status: TaskStatus) -> TaskResult:
@@ -70,7 +79,9 @@ def set_status(place: Place, name: str | None, status: TaskStatus) -> TaskResult
     task = _find(state, name) if name else state.active_task()
     if task is None:
         raise NotFoundError("no task is active", hint="name one; `ctx task list` shows them")
-    return _tell(place, key, TaskChange(number=task.number, status=status))
+    change = TaskChange(number=task.number, status=status)
+    summary = f"task {task.number}: {one_line(task.subject, 80)}"
+    return _tell(place, key, change, verb=f"task {VERBS[status]}", summary=summary)
 
 
 def list_tasks(place: Place) -> TaskList:
@@ -84,7 +95,7 @@ def show(place: Place, name: str) -> TaskDetail:
 
     Raises NotFoundError.
     """
-    branch, state = _branch(place)
+    branch, state = current_branch(place)
     task = _find(state, name)
     chunks = [chunk for chunk in state.chunks.values() if chunk.task == task.number]
     return TaskDetail(
@@ -96,18 +107,8 @@ def show(place: Place, name: str) -> TaskDetail:
 
 
 def _state(place: Place) -> tuple[str, State]:
-    branch, state = _branch(place)
+    branch, state = current_branch(place)
     return branch.key, state
-
-
-def _branch(place: Place) -> tuple[sessions.Branch, State]:
-    with index.opened(place.store) as opened:
-        opened.refresh(Git(place.store.git_dir))
-        entry = find_session(place, opened)
-    branch = load_branch(place, entry)
-    if branch.state is None:
-        raise NotFoundError(f"session {entry.name} has no state")
-    return branch, branch.state
 
 
 def _find(state: State, name: str) -> Task:
@@ -126,15 +127,17 @@ def _find(state: State, name: str) -> Task:
     )
 
 
-def _tell(place: Place, key: str, change: TaskChange) -> TaskResult:
-    spool.write(place.store, task_payload(key, [change]), session=key)
-    sync(place.store, session=key)
-    branch, state = _branch(Place(store=place.store, directory=place.directory, session=key))
-    if change.number is None:
-        task = max(state.tasks.values(), key=lambda task: task.activation)
-    else:
-        task = state.tasks[change.number]
-    return TaskResult(session=key, task=_row(state, task), tag=_tag(branch, task))
+def _tell(place: Place, key: str, change: TaskChange, *, verb: str, summary: str) -> TaskResult:
+    def changed(_: State, at: datetime) -> list[Event]:
+        event = TasksChanged(
+            id=f"ctx-{verb}", at=at, session=key, origin=BY_HAND, changes=(change,)
+        )
+        return [event]
+
+    done = apply(place.store, key, changed, verb=verb, summary=summary)
+    number = change.number or done.state.session.tasks
+    task = done.state.tasks[number]
+    return TaskResult(session=key, task=_row(done.state, task), tag=_tag(done.branch, task))
 
 
 def _tag(branch: sessions.Branch, task: Task) -> str:
