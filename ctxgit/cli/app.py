@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer  # noqa: TID253 - the app is made of it; cli/entry.py imports this lazily
 
+from ctxgit.cli import state_verbs
+from ctxgit.cli.options import JsonOption, SessionOption, StoreOption
 from ctxgit.cli.output import print_json
 from ctxgit.cli.verbs import here, place, print_sync
+from ctxgit.errors import UsageError
 
 if TYPE_CHECKING:
     from ctxgit.actions.place import Place
@@ -26,20 +28,7 @@ WrongUse = cast("type[Exception]", typer.BadParameter.__base__)
 app = typer.Typer(name="ctx", **PLAIN)  # type: ignore[arg-type] # options shared by two apps
 task_app = typer.Typer(help="Say what work is for.", **PLAIN)  # type: ignore[arg-type] # same
 app.add_typer(task_app, name="task")
-
-StoreOption = Annotated[
-    Path | None,
-    typer.Option("--store", help="Use this store, not the project's.", show_default=False),
-]
-SessionOption = Annotated[
-    str | None,
-    typer.Option(
-        "--session",
-        help="The session: its id, its branch, or the beginning of one.",
-        show_default=False,
-    ),
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+state_verbs.add_to(app)
 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
@@ -50,12 +39,23 @@ def _print_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
         raise typer.Exit
 
 
+def _forbid_pager(wanted: bool) -> None:  # noqa: FBT001 - as above
+    if wanted:
+        from ctxgit.cli import pager  # noqa: PLC0415 - as above
+
+        pager.forbid()
+
+
 @app.callback()
 def root(
     *,
     version: Annotated[
         bool,
         typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
+    ] = False,
+    no_pager: Annotated[
+        bool,
+        typer.Option("--no-pager", callback=_forbid_pager, help="Never start a pager."),
     ] = False,
 ) -> None:
     """Keep the context of coding agents in a hidden git repository of the project.
@@ -120,35 +120,59 @@ def sync(
 
 
 @app.command()
-def log(
+def log(  # noqa: PLR0913 - its options
     *,
     limit: Annotated[int, typer.Option("-n", "--limit", min=1, help="At most this many.")] = 50,
+    task: Annotated[
+        str | None,
+        typer.Option("--task", metavar="ID", help="About this task: its number or label."),
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option("--since", metavar="DATE", help="After a date in git's words, as 2.days.ago."),
+    ] = None,
+    path: Annotated[
+        str | None,
+        typer.Option("--path", help="With results that read or wrote this file or folder."),
+    ] = None,
+    grep: Annotated[
+        str | None,
+        typer.Option("--grep", metavar="TEXT", help="With this text in the message, in any case."),
+    ] = None,
+    oneline: Annotated[bool, typer.Option("--oneline", help="Print a line for each.")] = False,
     store: StoreOption = None,
     session: SessionOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what happened, newest first: each turn, each finished task is a commit."""
+    """Show what happened, newest first: each turn, each finished task is a commit.
+
+    With several conditions, only what meets all of them.
+    """
     from ctxgit.actions.log import log as run  # noqa: PLC0415
 
-    result = run(place(store, session), limit=limit)
+    found = place(store, session)
+    result = run(found, limit=limit, task=task, since=since, path=path, grep=grep)
     if as_json:
         print_json("log", result)
         return
-    from ctxgit.cli import render  # noqa: PLC0415
+    from ctxgit.cli import pager, render  # noqa: PLC0415
 
-    render.log(result)
+    with pager.paged():
+        render.log(result, oneline=oneline, chosen=bool(task or since or path or grep))
 
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(metavar="ID", help="A chunk, task, commit, tag.")],
+    name: Annotated[
+        str, typer.Argument(metavar="ID", help="A chunk, task, save, state, entry, commit, tag.")
+    ],
     *,
     raw: Annotated[bool, typer.Option("--raw", help="Print the content alone.")] = False,
     store: StoreOption = None,
     session: SessionOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show a tool result, a task or a commit, whole.
+    """Show a tool result, task, save, cleared state, knowledge entry or commit, whole.
 
     The beginning of a chunk's id will do where only one begins so; a tool_use_id works too.
     """
@@ -158,9 +182,49 @@ def show(
     if as_json:
         print_json("show", result)
         return
-    from ctxgit.cli import render  # noqa: PLC0415
+    from ctxgit.cli import pager, shown  # noqa: PLC0415
 
-    render.show(result, raw=raw)
+    with pager.paged():
+        shown.show(result, raw=raw)
+
+
+@app.command()
+def diff(  # noqa: PLR0913 - its options
+    before: Annotated[str, typer.Argument(metavar="A", help="A state: see below.")],
+    after: Annotated[
+        str | None, typer.Argument(metavar="[B]", help="Another; the session as it is without.")
+    ] = None,
+    *,
+    stat: Annotated[bool, typer.Option("--stat", help="Print how much, not what.")] = False,
+    patch: Annotated[bool, typer.Option("--patch", help="Print git's patch instead.")] = False,
+    store: StoreOption = None,
+    session: SessionOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what differs: knowledge, tasks, tool results, and the handoff by section.
+
+    A state is a save (NAME, or NAME@2 for two saves before), a session, a cleared state, a
+    task that is done, a moment of the session (@{3}, @{1.hour.ago}), or a commit.
+    """
+    from ctxgit.actions import diff as action  # noqa: PLC0415
+
+    if stat and patch:
+        raise UsageError("--stat and --patch exclude each other", hint="give one of them")
+    found = place(store, session)
+    if patch:
+        text = action.patch(found, before, after)
+    else:
+        result = action.diff(found, before, after)
+    if as_json:
+        print_json("diff", text if patch else result)
+        return
+    from ctxgit.cli import differences, pager  # noqa: PLC0415
+
+    with pager.paged():
+        if patch:
+            differences.patch(text)
+        else:
+            (differences.stat if stat else differences.diff)(result)
 
 
 @app.command("config")

@@ -65,7 +65,7 @@ def on_terminal(*words: str, cwd: Path, width: int = 80, **env: str) -> str:
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
-        env=kept | {"TERM": "xterm-256color"} | env,
+        env=kept | {"TERM": "xterm-256color", "CTX_PAGER": "cat"} | env,
     )
     os.close(theirs)
     shown = bytearray()

@@ -14,11 +14,12 @@ import pytest
 from typer.testing import CliRunner  # noqa: TID253 - a test, where start-up is none of a verb's
 
 from ctxgit import errors
-from ctxgit.actions import configure, init, log, status, sync, task
+from ctxgit.actions import configure, diff, init, log, show, status, sync, task
 from ctxgit.cli.app import app
 from ctxgit.config import KEYS, Layer
+from ctxgit.look import diff as look_diff
 from ctxgit.look.log import LogEntry
-from ctxgit.look.show import ShownChunk, ShownCommit
+from ctxgit.look.show import ShownChunk, ShownCommit, ShownEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +40,18 @@ RESULTS = {
     "`ctx log`": log.LogResult,
     "commit": LogEntry,
     "chunk shown": ShownChunk,
+    "save shown": show.ShownSave,
+    "cleared state shown": show.ShownCleared,
+    "entry shown": ShownEntry,
     "commit shown": ShownCommit,
+    "`ctx diff`": look_diff.DiffResult,
+    "side": look_diff.Side,
+    "entry that differs": look_diff.EntryDiff,
+    "task that differs": look_diff.TaskDiff,
+    "task's facts": look_diff.TaskFacts,
+    "chunk that moved": look_diff.ChunkMove,
+    "section that differs": look_diff.SectionDiff,
+    "patch": diff.PatchResult,
     "`ctx config`": configure.ConfigResult,
     "setting": configure.SettingRow,
     "`ctx task start`": task.TaskResult,
