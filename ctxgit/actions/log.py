@@ -48,7 +48,19 @@ def log(
         among=_touching(place, git, path) if path is not None else None,
     )
     found = _about_task(place, git, query, task) if task is not None else read_log(git, query)
-    return LogResult(commits=tuple(found))
+    return LogResult(commits=tuple(_on_branches(place, found)))
+
+
+def _on_branches(place: Place, found: list[LogEntry]) -> list[LogEntry]:
+    """Return commits with their branches, also those that were found by their ids."""
+    if all(entry.branch for entry in found):
+        return found
+    with index.opened(place.store) as opened:
+        names = {entry.key: f"session/{entry.name}" for entry in opened.sessions()}
+    return [
+        entry if entry.branch else replace(entry, branch=names.get(entry.session, ""))
+        for entry in found
+    ]
 
 
 def _session_refs(place: Place, git: Git) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from ctxgit.deliver.handoff import Command, Exchange, FileFact, Material
@@ -21,26 +21,49 @@ WHAT = ("command", "url", "query", "pattern", "file_path", "path", "description"
 
 
 def read_material(git: Git, branch: Branch) -> Material:
-    """Return the material of the session that ``branch`` holds. One process. Raises GitError."""
-    state = branch.state
-    if state is None:
-        raise ValueError(branch.name)
+    """Return the material of the session that ``branch`` holds. Raises GitError."""
+    (material,) = read_materials(git, [branch])
+    return material
+
+
+def read_materials(git: Git, branches: Sequence[Branch]) -> list[Material]:
+    """Return the material of each session, read by one process. Raises GitError."""
+    wanted = [(branch.tip, path) for branch in branches for path in _wanted(branch)]
+    blobs = git.objects([f"{tip}:{path}" for tip, path in wanted])
+    texts = dict(zip(wanted, map(_text, blobs), strict=True))
+    return [
+        _material(branch, {path: text for (tip, path), text in texts.items() if tip == branch.tip})
+        for branch in branches
+    ]
+
+
+def _wanted(branch: Branch) -> list[str]:
+    """Return the paths of the files that a session's material is made of."""
+    state = _state(branch)
     told = _told_chunks(state)
-    turns = {number: layout.turn_dir(number) for number in state.turns}
-    wanted = [
-        *(f"{folder}/{name}" for folder in turns.values() for name in ("prompt.md", "reply.md")),
-        *(f"{path}.toml" for path in told),
+    turns = map(layout.turn_dir, state.turns)
+    return [
+        *(f"{folder}/{name}" for folder in turns for name in ("prompt.md", "reply.md")),
+        *(path + layout.HEADER for path in told),
         *(f"{path}.md" for path, chunk in told.items() if chunk.failed),
     ]
-    blobs = git.objects([f"{branch.tip}:{path}" for path in wanted])
-    texts = {path: _text(blob) for path, blob in zip(wanted, blobs, strict=True)}
+
+
+def _material(branch: Branch, texts: Mapping[str, str]) -> Material:
+    state = _state(branch)
     return Material(
         name=branch.name,
         state=state,
-        exchanges=tuple(_exchanges(turns, texts)),
-        commands=tuple(_commands(told, texts)),
+        exchanges=tuple(_exchanges(state, texts)),
+        commands=tuple(_commands(_told_chunks(state), texts)),
         files=tuple(_files(state)),
     )
+
+
+def _state(branch: Branch) -> State:
+    if branch.state is None:
+        raise ValueError(branch.name)
+    return branch.state
 
 
 def _told_chunks(state: State) -> dict[str, Chunk]:
@@ -52,8 +75,9 @@ def _told_chunks(state: State) -> dict[str, Chunk]:
     }
 
 
-def _exchanges(turns: Mapping[int, str], texts: Mapping[str, str]) -> Iterator[Exchange]:
-    for number, folder in turns.items():
+def _exchanges(state: State, texts: Mapping[str, str]) -> Iterator[Exchange]:
+    for number in state.turns:
+        folder = layout.turn_dir(number)
         prompt, answer = texts[f"{folder}/prompt.md"], texts[f"{folder}/reply.md"]
         if prompt or answer:
             yield Exchange(turn=number, prompt=prompt, answer=answer)

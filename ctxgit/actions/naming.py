@@ -43,14 +43,15 @@ class Named:
     session: str = ""
 
 
-def resolve(place: Place, name: str) -> Named:
+def resolve(place: Place, name: str, present: index.SessionEntry | None = None) -> Named:
     """Return what ``name`` stands for.
 
     ``NAME``, ``save/NAME`` or ``NAME@n`` (n saves back); ``@cleared`` (the newest cleared
     state, of this session or the one before it where they have one); ``@last`` (the last
     session of this work tree before the present one); a session's id, branch or the
     beginning of either; a cleared branch or its beginning; ``task 3``, a task's label or
-    tag; ``@{2}`` or ``@{1.hour.ago}`` of the present session; any commit.
+    tag; ``@{2}`` or ``@{1.hour.ago}`` of the present session; any commit. Who has asked for
+    the ``present`` session just now gives it, and the sessions are not looked through again.
 
     Raises UsageError for what can be no name, NotFoundError for an unknown one, naming
     those near to it, and for one that may mean several things, naming these.
@@ -67,10 +68,10 @@ def resolve(place: Place, name: str) -> Named:
     if pointed is not None:
         return pointed(place, git)
     if asked.startswith("@{"):
-        return _moment(place, git, asked)
+        return _moment(git, present or present_session(place), asked)
     found = (
         _only_one(asked, _exact(git, asked))
-        or _only_one(asked, _begun(place, git, asked))
+        or _only_one(asked, _begun(place, git, asked, present))
         or _commit(git, asked)
     )
     if found is None:
@@ -151,10 +152,11 @@ def _earlier(git: Git, save: Named, back: int) -> Named:
 # --- beginnings and tasks --------------------------------------------------------------------
 
 
-def _begun(place: Place, git: Git, asked: str) -> list[Named]:
+def _begun(place: Place, git: Git, asked: str, present: index.SessionEntry | None) -> list[Named]:
     """Return sessions and cleared states whose name begins so, and the task that is meant."""
     with index.opened(place.store) as opened:
-        opened.refresh(git)
+        if present is None:
+            opened.refresh(git)
         bare = asked.removeprefix("session/")
         entries = opened.sessions(prefix=bare) if len(bare) >= PREFIX_LENGTH else []
     exact = [entry for entry in entries if entry.key == bare]
@@ -165,11 +167,11 @@ def _begun(place: Place, git: Git, asked: str) -> list[Named]:
         found += [
             of_ref(ref, oid) for ref, oid in cleared.items() if ref.startswith(saves.CLEARED + bare)
         ]
-    task = _task(place, git, asked.removeprefix("task ").strip())
+    task = _task(place, git, asked.removeprefix("task ").strip(), present)
     return [*found, task] if task else found
 
 
-def _task(place: Place, git: Git, name: str) -> Named | None:
+def _task(place: Place, git: Git, name: str, present: index.SessionEntry | None) -> Named | None:
     """Return the task of the present session with that number or label.
 
     It stands for the state in which it was done, else for the session as it is now.
@@ -178,7 +180,7 @@ def _task(place: Place, git: Git, name: str) -> Named | None:
     if not number and not name.split("-", 1)[0].isdigit():
         return None
     try:
-        entry = present_session(place)
+        entry = present or present_session(place)
     except NotFoundError:
         return None
     prefix = f"{layout.TASK_TAGS}{entry.name}/"
@@ -281,9 +283,8 @@ def _present_key(place: Place, opened: index.Index) -> str:
     return "" if entry.ended and not place.session else entry.key
 
 
-def _moment(place: Place, git: Git, asked: str) -> Named:
-    """Return the present session as it stood at an earlier moment, by its reflog."""
-    entry = present_session(place)
+def _moment(git: Git, entry: index.SessionEntry, asked: str) -> Named:
+    """Return the session as it stood at an earlier moment, by its reflog."""
     short = f"session/{entry.name}"
     commit = _parsed(git, f"{HEADS}{short}{asked}")
     if not commit:

@@ -72,7 +72,7 @@ def find_session(place: Place, opened: index.Index) -> index.SessionEntry:
         return _named(place.session, opened)
     if current := os.environ.get("CLAUDE_CODE_SESSION_ID"):
         return _running(current, opened)
-    entries = opened.sessions(work_tree=place.work_tree) or opened.sessions()
+    entries = opened.sessions(work_tree=place.work_tree, limit=1) or opened.sessions(limit=1)
     if entries:
         return entries[0]
     if Git(place.store.git_dir).refs(layout.SESSIONS):

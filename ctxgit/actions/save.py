@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ctxgit.actions.material import read_material
 from ctxgit.actions.place import Place, current_branch
-from ctxgit.deliver.handoff import Handoff, Material, handoff
+from ctxgit.deliver.handoff import SAVE_TOKENS, Handoff, Material, handoff
 from ctxgit.errors import NotFoundError, UsageError
 from ctxgit.model import State
 from ctxgit.records import dataclass
@@ -19,9 +19,6 @@ from ctxgit.store.saves import SaveFacts
 from ctxgit.store.sessions import Branch
 from ctxgit.text import one_line, slugify
 
-SAVE_TOKENS = 28_000
-"""A save is to be loaded whole into a model's context, in the 30,000 tokens that the feature
-request names, with what ``ctx load`` says before it."""
 NAME_LENGTH = 200
 
 

@@ -10,23 +10,21 @@ from ctxgit.actions import chunk, task
 from ctxgit.actions.material import read_material
 from ctxgit.actions.naming import Named, resolve
 from ctxgit.actions.place import Place, find_session, session_at
-from ctxgit.actions.save import SAVE_TOKENS
 from ctxgit.actions.status import TaskRow, rows_of
 from ctxgit.actions.task import TaskDetail
-from ctxgit.deliver.handoff import handoff
+from ctxgit.deliver.handoff import SAVE_TOKENS, handoff
 from ctxgit.errors import NotFoundError, UsageError
 from ctxgit.look.show import (
     ShownChunk,
     ShownCommit,
     ShownEntry,
-    commit_time,
     read_chunk,
     read_commit,
     read_entry,
 )
 from ctxgit.records import dataclass
 from ctxgit.store import index, layout, saves
-from ctxgit.store.git import Git
+from ctxgit.store.git import Git, committed_at
 from ctxgit.store.index import ChunkEntry, Index
 from ctxgit.text import replace_surrogates
 
@@ -144,7 +142,7 @@ def _cleared(place: Place, git: Git, named: Named) -> ShownCleared | ShownCommit
     return ShownCleared(
         name=named.label,
         commit=named.commit,
-        at=commit_time(commit),
+        at=committed_at(commit),
         session=branch.key,
         tasks=rows_of(state.tasks.values()),
         chunks=len(chunks),

@@ -6,7 +6,6 @@ is taken in whole or counted as left out, with the command that brings it back.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from ctxgit.model import State, Task, TaskStatus
@@ -18,9 +17,13 @@ PROMPTS_SHARE = 0.5
 """At most this share of the budget goes to what the user asked, so that the rest has room."""
 ANSWER_TOKENS = 2_000
 """A longer last answer is left to ``ctx show``."""
-_FRESHNESS = re.compile(r"^(- .*) \((?:unchanged|changed since|gone); ([^()\n]*)\)$", re.MULTILINE)
-_TITLE = re.compile(r"\A# Handoff from session .*$", re.MULTILINE)
-_WHERE = re.compile(r" All of it: `ctx log --session [^`\n]*`\.$", re.MULTILINE)
+TITLE = "# Handoff"
+LEFT_OUT, WHERE = "Left out for length: ", " All of it: `ctx log --session "
+FRESHNESS = ("unchanged", "changed since", "gone")
+"""How a file may be now, compared with when it was last seen."""
+SAVE_TOKENS = 28_000
+"""A save is to be loaded whole into a model's context, in the 30,000 tokens that the feature
+request names, with what ``ctx load`` says before it."""
 
 NOTE_TOKENS = 150
 """Kept free for the last line, which says what was left out."""
@@ -50,7 +53,7 @@ class Command:
 
 @dataclass(frozen=True, kw_only=True)
 class FileFact:
-    """A file that was worked on. ``freshness`` compares it with now: unchanged, changed, gone."""
+    """A file that was worked on; ``freshness`` is one of ``FRESHNESS``."""
 
     path: str
     chunk: str
@@ -115,7 +118,17 @@ def without_moment(text: str) -> str:
 
     The same state gives the same text then, however its files have changed since.
     """
-    return _WHERE.sub("", _TITLE.sub("# Handoff", _FRESHNESS.sub(r"\1 (\2)", text)))
+    return "\n".join(map(_without_moment, text.split("\n")))
+
+
+def _without_moment(line: str) -> str:
+    if line.startswith(TITLE):
+        return TITLE
+    fact, found, note = line.rpartition(" (")
+    freshness, separator, chunk = note.partition("; ")
+    if found and separator and freshness in FRESHNESS and line.startswith("- "):
+        return f"{fact} ({chunk}"
+    return line.partition(WHERE)[0] if line.startswith(LEFT_OUT) else line
 
 
 class _Page:
@@ -152,9 +165,7 @@ class _Page:
         text = "\n".join(self._parts)
         if self._omitted:
             left = ", ".join(f"{count} {what}" for what, count in self._omitted.items())
-            text += (
-                f"\nLeft out for length: {left}. All of it: `ctx log --session {material.name}`.\n"
-            )
+            text += f"\n{LEFT_OUT}{left}.{WHERE}{material.name}`.\n"
         return Handoff(text=text, tokens=estimate_tokens(text), omitted=self._omitted)
 
 
@@ -165,7 +176,7 @@ def _head(material: Material) -> str:
         where += f", branch {session.branch or '(detached)'} at {session.head[:10] or 'no commit'}"
     size = f"{material.state.current_turn} turns, {session.chunks} tool results"
     when = f"Last active {session.updated_at:%Y-%m-%d %H:%M} UTC, {size}."
-    return f"# Handoff from session {material.name}\n\n{where}. {when}\n"
+    return f"{TITLE} from session {material.name}\n\n{where}. {when}\n"
 
 
 def _goal(material: Material) -> list[str]:

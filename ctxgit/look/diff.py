@@ -33,12 +33,10 @@ class Snapshot:
     """What is compared of a state.
 
     ``tasks`` are by label. ``chunks`` is ``None`` where a state holds none by its nature, as
-    a save does. ``document`` is its handoff, empty where it has none; ``knowledge`` the
-    tree's id, empty likewise.
+    a save does. ``document`` is its handoff, empty where it has none.
     """
 
     side: Side
-    knowledge: str = ""
     tasks: Mapping[str, Task] = field(default_factory=dict)
     chunks: Mapping[str, Chunk] | None = None
     document: str = ""

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
-from datetime import UTC, datetime
 
 from ctxgit.documents import Table, load_toml
 from ctxgit.errors import NotFoundError, StoreError
 from ctxgit.look.log import LogEntry, LogQuery, read_log
 from ctxgit.records import dataclass
 from ctxgit.store import layout
-from ctxgit.store.git import Git, GitObject
+from ctxgit.store.git import Git
 from ctxgit.store.index import ChunkEntry
 
 SHOWN_FILES = ("--format=", "--name-status", "-z", "--no-renames", "--no-ext-diff")
 MAIN = "refs/heads/main"
 ENTRY = ".md"
-_COMMITTER = re.compile(rb"^committer .*> ([0-9]+) [+-][0-9]{4}$", re.MULTILINE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,14 +86,6 @@ def read_entry(git: Git, name: str) -> ShownEntry | None:
     ((oid, path),) = found
     (blob,) = git.objects([oid])
     return ShownEntry(path=path, text=blob.content.decode("utf-8", "replace") if blob else "")
-
-
-def commit_time(commit: GitObject | None) -> datetime:
-    """Return when a commit was made; raises StoreError when it is none."""
-    found = _COMMITTER.search(commit.content) if commit else None
-    if found is None:
-        raise StoreError(f"{commit.oid if commit else 'a commit'} is not there, or no commit")
-    return datetime.fromtimestamp(int(found[1]), UTC)
 
 
 def read_commit(git: Git, name: str) -> ShownCommit:

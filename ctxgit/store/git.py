@@ -6,9 +6,10 @@ import os
 import subprocess
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
-from ctxgit.errors import GitError
+from ctxgit.errors import GitError, StoreError
 from ctxgit.paths import scrubbed_environment
 from ctxgit.records import dataclass
 
@@ -120,3 +121,12 @@ def last_word(text: str) -> str:
     lines = text.strip().splitlines()
     fatal = (line for line in lines if line.startswith(("fatal:", "error:")))
     return next(fatal, lines[-1] if lines else "")
+
+
+def committed_at(commit: GitObject | None) -> datetime:
+    """Return when a commit was made. Raises StoreError when it is none."""
+    header = commit.content.partition(b"\n\n")[0] if commit else b""
+    for line in header.split(b"\n"):
+        if line.startswith(b"committer "):
+            return datetime.fromtimestamp(int(line.split(b" ")[-2]), UTC)
+    raise StoreError(f"{commit.oid if commit else 'a commit'} is not there, or no commit")

@@ -140,17 +140,23 @@ class Index:
             )
             self.connection.execute("DELETE FROM session WHERE name = ?", (name,))
 
-    def sessions(self, *, work_tree: str | None = None, prefix: str = "") -> list[SessionEntry]:
+    def sessions(
+        self, *, work_tree: str | None = None, prefix: str = "", limit: int | None = None
+    ) -> list[SessionEntry]:
         """Return sessions, the last updated first, of one work tree or of all.
 
-        ``prefix`` is the beginning of an id or of a branch's name.
+        ``prefix`` is the beginning of an id or of a branch's name; at most ``limit`` come.
         """
         rows = self.connection.execute(
             "SELECT key, name, tip, work_tree, branch, started_at, updated_at, ended, headline"
             " FROM session WHERE (? IS NULL OR work_tree = ?)"
             " AND (substr(key, 1, ?) = ? OR substr(name, 1, ?) = ?)"
-            " ORDER BY updated_at DESC, key",
-            (work_tree, work_tree, len(prefix), prefix, len(prefix), prefix),
+            " ORDER BY updated_at DESC, key LIMIT ?",
+            (
+                *(work_tree, work_tree),
+                *(len(prefix), prefix, len(prefix), prefix),
+                -1 if limit is None else limit,
+            ),
         )
         fields = [column[0] for column in rows.description]
         return [SessionEntry(**dict(zip(fields, row, strict=True))) for row in rows]
@@ -171,8 +177,8 @@ class Index:
     def touching(self, git: Git, places: Iterable[str]) -> set[str]:
         """Return the commits that added a chunk that read or wrote one of ``places``.
 
-        These are absolute paths of files or folders. Takes in first what was committed since
-        the last time: every commit of a session counts, whatever became of its chunks.
+        These are absolute paths of files or folders. Every commit of a session that the index
+        knows counts, whatever became of its chunks: what is new of them is read first.
         """
         self._walk(git)
         found: set[str] = set()
@@ -188,7 +194,7 @@ class Index:
     def _walk(self, git: Git) -> None:
         """Bring what commits touched up to the branches, whatever moved them."""
         walked = dict(self.connection.execute("SELECT name, tip FROM walked"))
-        tips = git.refs(layout.SESSIONS)
+        tips = dict(self.connection.execute("SELECT name, tip FROM session"))
         if walked == tips:
             return
         left = [tip for name, tip in walked.items() if tips.get(name) != tip]

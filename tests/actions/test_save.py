@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ctxgit.actions.listing import list_saves
-from ctxgit.actions.save import SAVE_TOKENS, make_handoff, save, save_name
+from ctxgit.actions.save import make_handoff, save, save_name
+from ctxgit.deliver.handoff import SAVE_TOKENS
 from ctxgit.documents import load_toml
 from ctxgit.errors import NotFoundError, StoreError, UsageError
 from ctxgit.store import saves

@@ -163,7 +163,9 @@ def test_a_path_is_seen_from_where_one_stands(place: Place, store: StorePaths) -
 def test_a_path_is_the_same_in_another_work_tree(place: Place, store: StorePaths) -> None:
     told = Story("two").start(cwd="/w").observe(work_tree="/w").prompt("There")
     record(store, told.result("r9", paths=("/w/src/a.py",)).stop())
-    assert subjects(place, path="src/a.py") == ["Turn 1: There (1 result, 3 tokens)"]
+    (found,) = log(place, path="src/a.py").commits
+    assert found.subject == "Turn 1: There (1 result, 3 tokens)"
+    assert found.branch == "session/2026-01-02-two"
 
 
 def test_more_files_than_a_message_lists_are_found(place: Place, store: StorePaths) -> None:
