@@ -69,13 +69,14 @@ def list_saves(
     everything: Annotated[
         bool, typer.Option("--all", help="Cleared states and sessions too.")
     ] = False,
+    limit: Annotated[int, typer.Option("-n", "--limit", min=1, help="At most this many.")] = 50,
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """List what was saved, newest first."""
     from ctxgit.actions.listing import list_saves as run  # noqa: PLC0415
 
-    result = run(place(store), everything=everything)
+    result = run(place(store), everything=everything, limit=limit)
     if as_json:
         print_json("list", result)
         return

@@ -46,6 +46,8 @@ def listed(result: ListResult) -> None:
             Text(printable(entry.subject)),
         )
     print_table(table)
+    if result.has_more:
+        console.print("There are more: --limit shows them.", style="dim")
 
 
 def cleared(result: ClearResult) -> None:

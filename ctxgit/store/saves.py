@@ -124,11 +124,10 @@ def _message(facts: SaveFacts) -> str:
     return f"{subject}\n\n" + "\n".join(lines) + "\n"
 
 
-def entries(git: Git, *prefixes: str) -> list[SaveEntry]:
-    """Return what the refs under ``prefixes`` point at, newest first. One process."""
-    out = git.run("for-each-ref", "--sort=-committerdate", f"--format={FIELDS}", *prefixes).decode(
-        "utf-8", "replace"
-    )
+def entries(git: Git, *prefixes: str, limit: int) -> list[SaveEntry]:
+    """Return what at most ``limit`` refs under ``prefixes`` point at, newest first."""
+    options = ("--sort=-committerdate", f"--count={limit}", f"--format={FIELDS}")
+    out = git.run("for-each-ref", *options, *prefixes).decode("utf-8", "replace")
     return [_entry(record.strip("\n")) for record in out.split("\x1e") if record.strip("\n")]
 
 
