@@ -58,6 +58,7 @@ class Place:
             "HOME": str(self.work / "home"),
             "LANG": "C.UTF-8",
             "TERM": "xterm-256color",
+            "CTX_PAGER": "cat",  # a pager would wait for a key
             "GIT_CONFIG_NOSYSTEM": "1",
         }
 
